@@ -1,0 +1,142 @@
+"""Finds the plug-ins: what lies in the folders readers, strategies, peers and metrics is known by its file name.
+
+There is no list to keep: a new file is enough. Outside code joins as an object in Python, or as `module:Class` on the
+command line. A strategy's spec is its table label, its argument on the command line and its `repr`:
+
+>>> strategy("sliding_window(preserve_recent=4)")
+sliding_window(preserve_recent=4)
+>>> strategy("sliding_window(preserve_recent=10)")
+sliding_window
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+import importlib
+import pkgutil
+import sys
+from dataclasses import is_dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+from compactlab.errors import SpecError, UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+    from compactlab.strategies import Strategy
+
+Kind = Literal["readers", "strategies", "metrics"]
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """Names of all plug-ins of a kind, sorted."""
+    folder = importlib.import_module(f"compactlab.{kind}")
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")))
+
+
+def load(kind: Kind, name: str) -> ModuleType:
+    """Import the plug-in *name*; `UnknownName`, with the known ones, if there is none."""
+    if name not in names(kind):
+        raise UnknownName(unknown(kind.rstrip("s").replace("strategie", "strategy"), name, names(kind)))
+    return importlib.import_module(f"compactlab.{kind}.{name}")
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """Word the message for a name that does not exist.
+
+    >>> unknown("strategy", "sliding_windw", ["none", "sliding_window"])
+    "strategy 'sliding_windw' is unknown; did you mean 'sliding_window'? Known are none, sliding_window"
+    """
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}? Known are " if near else "; known are "
+    return f"{what} {name!r} is unknown{hint}{', '.join(known)}"
+
+
+def digest(kind: Kind, name: str) -> str:
+    """Digest of a plug-in's source: rows that it made are stale when this changes."""
+    return source_digest(load(kind, name))
+
+
+def source_digest(module: ModuleType) -> str:
+    """First 16 hex digits of the SHA-256 of a module's source file, or of its name where there is no file."""
+    file = getattr(module, "__file__", None)
+    source = Path(file).read_bytes() if file else module.__name__.encode()
+    return hashlib.sha256(source).hexdigest()[:16]
+
+
+def strategy(spec: str) -> Strategy:
+    """Build a strategy from its spec: `NAME`, `NAME(field=literal, ...)` or `module:Class(field=literal, ...)`.
+
+    Raises `UnknownName` for a name that stands nowhere, `SpecError` for a wrong field, value or form.
+    """
+    name, arguments = _parsed(spec)
+    cls = strategy_class(name)
+    try:
+        return cast("Strategy", cls(**arguments))
+    except (TypeError, ValueError) as error:
+        known = ", ".join(f.name for f in cls.__dataclass_fields__.values()) or "none"
+        reason = str(error).replace(f"{cls.__name__}.__init__() ", "")
+        raise SpecError(f"strategy {spec!r}: {reason}; its parameters are: {known}") from error
+
+
+def _parsed(spec: str) -> tuple[str, dict[str, object]]:
+    name, bracket, rest = spec.strip().partition("(")
+    name = name.strip()
+    if not bracket:
+        return name, {}
+    try:
+        call = ast.parse(f"_({rest}", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args:
+            raise ValueError("parameters are written as name=value")  # noqa: TRY301  # joins the same report
+        return name, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError) as error:
+        raise SpecError(
+            f"strategy {spec!r} cannot be read ({error}); expected NAME or NAME(field=value, ...)"
+        ) from error
+
+
+@lru_cache(maxsize=256)
+def strategy_class(name: str) -> type[Strategy]:
+    """Find the class behind a catalog name or `module:Class`; both `UnknownName` and `SpecError` say what was sought."""
+    if ":" in name:
+        return _outside_class(name)
+    module = load("strategies", name)
+    own = [c for c in vars(module).values() if _is_strategy(c) and c.__module__ == module.__name__]
+    if len(own) != 1:
+        raise SpecError(f"{module.__file__}: {len(own)} strategy classes found; expected exactly one")
+    return own[0]
+
+
+def _outside_class(name: str) -> type[Strategy]:
+    module_name, _, class_name = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # a console script does not see the user's own folder otherwise
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise UnknownName(f"strategy {name!r}: module {module_name!r} cannot be imported ({error})") from error
+    cls = getattr(module, class_name, None)
+    if cls is None:
+        raise UnknownName(
+            unknown(f"class of {module_name}", class_name, [n for n, c in vars(module).items() if _is_strategy(c)])
+        )
+    if not _is_strategy(cls):
+        raise SpecError(f"strategy {name!r}: expected a frozen dataclass that subclasses compactlab.Strategy")
+    return cast("type[Strategy]", cls)
+
+
+def _is_strategy(candidate: object) -> bool:
+    from compactlab.strategies import Strategy
+
+    return (
+        isinstance(candidate, type)
+        and issubclass(candidate, Strategy)
+        and candidate is not Strategy
+        and is_dataclass(candidate)
+    )

@@ -1,0 +1,239 @@
+"""Pure functions on message lists: repair, units, anchor, tail, protected set.
+
+Both ways to store a tool turn work: results in messages of their own, or call, result, call, result, text in one
+assistant message. `repair` brings the second into the first form, so that everything after it counts the same units.
+
+- A **unit** is a user or system message, or an assistant message with all results of its calls, wherever those stand.
+- The **anchor** is the leading system messages and the first message that a person wrote.
+- The **protected set** is what no strategy may touch: the anchor, later system messages that are not synthetic, pinned
+  messages, the last message a person wrote, and the last assistant message's unit with all that came after it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from compactlab.tokens import pieces
+from compactlab.transcript import Block, Message, Messages, Text, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+STAND_IN = "[No result of this call was recorded]"
+
+
+class Repair(NamedTuple):
+    """One thing that `repair` did: to which call, at which position of the list it was given."""
+
+    what: Literal["closed", "dropped"]
+    call_id: str
+    position: int
+    why: str
+
+
+class Repaired(NamedTuple):
+    """Messages in split form, where each came from (position in the input; None for a stand-in), and what was mended."""
+
+    messages: Messages
+    origins: tuple[int | None, ...]
+    repairs: tuple[Repair, ...]
+
+
+class Place(NamedTuple):
+    """Where a block stands: position of the message, position in the message."""
+
+    message: int
+    block: int
+
+
+class Pairing(NamedTuple):
+    """Results paired with their calls by id and occurrence; what found no partner stands beside."""
+
+    call_of: dict[Place, Place]
+    open_calls: tuple[Place, ...]
+    orphans: tuple[Place, ...]
+    doubles: tuple[Place, ...]
+
+
+def pair(messages: Sequence[Message]) -> Pairing:
+    """Pair each result with a call before it: the latest message with an unanswered call of that id, first one first.
+
+    Ids that a model uses again, or leaves empty, pair with the occurrence they answer. Linear in the number of blocks.
+    """
+    waiting: dict[str, list[list[Place]]] = defaultdict(list)
+    seen: set[str] = set()
+    call_of: dict[Place, Place] = {}
+    orphans: list[Place] = []
+    doubles: list[Place] = []
+    for position, message in enumerate(messages):
+        fresh: dict[str, list[Place]] = defaultdict(list)
+        for call, at in _results_and_calls(message, position):
+            if isinstance(call, ToolResult):
+                stack = waiting.get(call.call_id, [])
+                group = fresh.get(call.call_id) or (stack[-1] if stack else None)
+                if group:
+                    call_of[at] = group.pop(0)
+                    if not group and stack and stack[-1] is group:
+                        stack.pop()
+                else:
+                    (doubles if call.call_id in seen else orphans).append(at)
+            else:
+                fresh[call.id].append(at)
+                seen.add(call.id)
+        for call_id, group in fresh.items():
+            if group:
+                waiting[call_id].append(group)
+    unanswered = [place for stack in waiting.values() for group in stack for place in group]
+    return Pairing(call_of, tuple(sorted(unanswered)), tuple(orphans), tuple(doubles))
+
+
+def _results_and_calls(message: Message, position: int) -> Iterable[tuple[Block, Place]]:
+    for index, block in enumerate(message.blocks):
+        if isinstance(block, ToolCall | ToolResult):
+            yield block, Place(position, index)
+
+
+def split_turns(messages: Sequence[Message]) -> tuple[Messages, tuple[int, ...]]:
+    """Cut messages that hold calls beside their results into one message a step; give each piece's origin too.
+
+    The pieces of an assistant message take turns between the roles assistant and tool and share its source.
+    """
+    split: list[Message] = []
+    origins: list[int] = []
+    for position, message in enumerate(messages):
+        parts = pieces(message)
+        whole = len(parts) == 1 and (not message.results or message.role == "tool")
+        for part in parts:
+            split.append(message if whole else replace(message, role=_role_of(part, message), blocks=part))
+            origins.append(position)
+    return tuple(split), tuple(origins)
+
+
+def _role_of(part: tuple[Block, ...], message: Message) -> Literal["system", "user", "assistant", "tool"]:
+    if isinstance(part[0], ToolResult):
+        return "tool"
+    return "user" if message.role == "tool" else message.role
+
+
+def join_turns(messages: Sequence[Message], origins: Sequence[int | None]) -> Messages:
+    """Undo `split_turns`: neighbours with the same origin become one message again, blocks in order."""
+    joined: list[Message] = []
+    last: int | None = None
+    for message, origin in zip(messages, origins, strict=True):
+        if origin is not None and origin == last:
+            first = joined[-1]
+            role = first.role if message.role == "tool" else message.role
+            joined[-1] = replace(first, role=role, blocks=first.blocks + message.blocks)
+        else:
+            joined.append(message)
+        last = origin
+    return tuple(joined)
+
+
+def repair(messages: Sequence[Message]) -> Repaired:
+    """Bring *messages* into split form, close calls that were never answered, drop results without a call.
+
+    Calls of the last assistant message stay open: their results may still come. A stand-in is a synthetic error
+    result that says so; it stands with the other results of its call. Nothing to mend in split form gives back equal
+    messages in the same order.
+    """
+    split, origins = split_turns(messages)
+    pairing = pair(split)
+    last = _last_assistant(split)
+    closing: dict[int, list[ToolCall]] = defaultdict(list)
+    for place in pairing.open_calls:
+        call = split[place.message].blocks[place.block]
+        if place.message != last and isinstance(call, ToolCall):
+            closing[_after_results(split, place.message)].append(call)
+    dropping = dict.fromkeys(pairing.orphans, "no call before it")
+    dropping |= dict.fromkeys(pairing.doubles, "its call was answered before")
+    if not closing and not dropping:
+        return Repaired(split, origins, ())
+    return _mended(split, origins, closing, dropping)
+
+
+def _mended(
+    split: Messages, origins: tuple[int, ...], closing: dict[int, list[ToolCall]], dropping: dict[Place, str]
+) -> Repaired:
+    kept: list[Message] = []
+    kept_origins: list[int | None] = []
+    repairs: list[Repair] = []
+    drop_at: dict[int, set[int]] = defaultdict(set)
+    for place in dropping:
+        drop_at[place.message].add(place.block)
+    for position, message in enumerate(split):
+        for index in sorted(drop_at.get(position, ())):
+            result = message.blocks[index]
+            call_id = result.call_id if isinstance(result, ToolResult) else ""
+            repairs.append(Repair("dropped", call_id, origins[position], dropping[Place(position, index)]))
+        blocks = tuple(b for i, b in enumerate(message.blocks) if i not in drop_at.get(position, ()))
+        if blocks or not message.blocks:
+            kept.append(message if len(blocks) == len(message.blocks) else replace(message, blocks=blocks))
+            kept_origins.append(origins[position])
+        for call in closing.get(position, ()):
+            kept.append(_stand_in(call))
+            kept_origins.append(None)
+            repairs.append(Repair("closed", call.id, origins[position], "no result was recorded"))
+    return Repaired(tuple(kept), tuple(kept_origins), tuple(repairs))
+
+
+def _stand_in(call: ToolCall) -> Message:
+    return Message("tool", (ToolResult(call.id, (Text(STAND_IN),), is_error=True),), synthetic=True)
+
+
+def _after_results(messages: Sequence[Message], position: int) -> int:
+    """Position of the last message in the run of result messages that follows *position*, or *position* itself."""
+    while position + 1 < len(messages) and messages[position + 1].role == "tool":
+        position += 1
+    return position
+
+
+def _last_assistant(messages: Sequence[Message]) -> int | None:
+    return next((i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "assistant"), None)
+
+
+def units(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
+    """Group positions into units, ordered by their first message; every position stands in exactly one unit.
+
+    A result message that answers calls of several assistant messages makes one unit of them all.
+    """
+    head = list(range(len(messages)))
+
+    def find(position: int) -> int:
+        while head[position] != position:
+            head[position] = head[head[position]]
+            position = head[position]
+        return position
+
+    for result, call in pair(messages).call_of.items():
+        first, second = sorted((find(result.message), find(call.message)))
+        head[second] = first
+    groups: dict[int, list[int]] = defaultdict(list)
+    for position in range(len(messages)):
+        groups[find(position)].append(position)
+    return tuple(tuple(groups[first]) for first in sorted(groups))
+
+
+def anchor(messages: Sequence[Message]) -> tuple[int, ...]:
+    """Positions of the leading system messages and of the first message that a person wrote."""
+    leading = 0
+    while leading < len(messages) and messages[leading].role == "system":
+        leading += 1
+    first = next((i for i in range(leading, len(messages)) if messages[i].by_person), None)
+    return (*range(leading), *(() if first is None else (first,)))
+
+
+def protected(messages: Sequence[Message], *, pins: bool = True) -> frozenset[int]:
+    """Positions that no strategy may touch (see above), closed over units; *pins* False leaves pinned messages out."""
+    held = set(anchor(messages))
+    held.update(i for i, message in enumerate(messages) if message.role == "system" and not message.synthetic)
+    if pins:
+        held.update(i for i, message in enumerate(messages) if message.pinned)
+    said_last = next((i for i in range(len(messages) - 1, -1, -1) if messages[i].by_person), None)
+    held.update(() if said_last is None else (said_last,))
+    last = _last_assistant(messages)
+    held.update(range(0 if last is None else last, len(messages)))
+    return frozenset(i for unit in units(messages) if not held.isdisjoint(unit) for i in unit)

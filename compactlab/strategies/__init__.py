@@ -1,0 +1,80 @@
+"""Strategies, one a file: drop a module with a `Strategy` dataclass in here and every command knows it by its file name.
+
+A strategy is a frozen dataclass whose fields are its parameters. It sees what a real agent has and no more: the
+messages, and a `Context` with the token target, the meter, the model and the original messages. It gives back messages
+and may leave notes. It is pure: no clock, no files, no network but the model. The guard (`compactlab.compaction`)
+repairs the input before it and checks the output after it, so a strategy may stay simple.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from compactlab.transcript import Message, Messages, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from compactlab.tokens import Meter
+
+
+class Model(Protocol):
+    """Anything that turns a prompt into text."""
+
+    def __call__(self, prompt: str, /) -> str: ...
+
+
+class Compacted(NamedTuple):
+    """What a strategy gives back; `deferred` holds the reason of one that chose to do nothing."""
+
+    messages: Sequence[Message]
+    notes: tuple[str, ...] = ()
+    deferred: str | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a strategy may know beside the messages.
+
+    `target` is the weight in tokens that the whole result should not pass, or None; `originals` are the messages as
+    they were before any earlier step of the same compaction.
+    """
+
+    meter: Meter
+    target: int | None = None
+    model: Model | None = None
+    originals: Messages = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Strategy:
+    """Base of every strategy: subclass it as a frozen dataclass with `repr=False` and write `compact`."""
+
+    def compact(self, messages: Messages, context: Context) -> Compacted:
+        """Give back the messages that remain; never called with a broken pair of call and result."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Write the spec: catalog name and the fields that differ from their defaults, as the command line reads it."""
+        changed = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if not _is_default(self, f.name)]
+        return self.name + (f"({', '.join(changed)})" if changed else "")
+
+    @property
+    def name(self) -> str:
+        """The catalog name: the module's own for a strategy of the package, `module:Class` for any other."""
+        package, _, module = type(self).__module__.rpartition(".")
+        if package == __name__:
+            return module
+        return f"{type(self).__module__}:{type(self).__qualname__}"
+
+
+def _is_default(strategy: Strategy, name: str) -> bool:
+    field = next(f for f in fields(strategy) if f.name == name)
+    default = field.default_factory() if field.default_factory is not MISSING else field.default
+    return bool(getattr(strategy, name) == default)
+
+
+def note(text: str) -> Message:
+    """Make a message that compaction leaves behind: role user, synthetic, framed as data and no one's words."""
+    return Message("user", (Text(text),), synthetic=True)

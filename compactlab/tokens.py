@@ -1,0 +1,209 @@
+"""The one weight function: what a block costs, in tokens of a named counter.
+
+Text, calls (id, name, arguments), results, reasoning and pictures all weigh something; a message adds four tokens.
+Opaque reasoning weighs a quarter token a byte; a picture its width times height over 750 (Anthropic's published rule),
+1,600 tokens if its size is unknown. Special-token strings count as ordinary text. Meter, marks, cuts, savings and
+reports all use this function and no other. Vocabularies lie inside the package `toktok-rs`: no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+from compactlab.errors import UnknownName
+from compactlab.transcript import Block, Image, Message, Reasoning, Text, ToolCall, ToolResult
+
+MESSAGE_OVERHEAD = 4
+UNKNOWN_IMAGE = 1_600
+PIXELS_PER_TOKEN = 750
+DEFAULT_COUNTER = "o200k_base"
+
+Count = Callable[[Sequence[str]], list[int]]
+
+
+def counter_names() -> tuple[str, ...]:
+    """Names that `counter` knows; `tiktoken:NAME` is any further encoding whose vocabulary tiktoken finds."""
+    return ("o200k_base", "cl100k_base", "o200k_harmony", "chars/4", "tiktoken:NAME")
+
+
+@lru_cache(maxsize=8)
+def counter(name: str = DEFAULT_COUNTER) -> Count:
+    """Give the function that counts a list of texts by the counter called *name*; `UnknownName` if there is none.
+
+    >>> counter("o200k_base")(["hello world", ""])
+    [2, 0]
+    >>> counter("chars/4")(["hello world"])
+    [3]
+    """
+    if name == "chars/4":
+        return lambda texts: [-(-len(text) // 4) for text in texts]
+    if name in {"o200k_base", "cl100k_base", "o200k_harmony"}:
+        return _by_toktok(name)
+    if name.startswith("tiktoken:"):
+        return _by_tiktoken(name.removeprefix("tiktoken:"))
+    raise UnknownName(f"counter {name!r} is unknown; known are {', '.join(counter_names())}")
+
+
+def _by_toktok(encoding: str) -> Count:
+    import toktok
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return list(toktok.batch_count([clean(text) for text in texts], encoding))
+
+    return count
+
+
+def _by_tiktoken(encoding: str) -> Count:
+    import tiktoken
+
+    try:
+        vocabulary = tiktoken.get_encoding(encoding)
+    except (ValueError, OSError) as error:
+        raise UnknownName(f"counter 'tiktoken:{encoding}': tiktoken cannot load it ({error})") from error
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return [sum(len(vocabulary.encode_ordinary(part)) for part in _short(clean(text))) for text in texts]
+
+    return count
+
+
+def _short(text: str, limit: int = 500_000) -> Iterable[str]:
+    """Cut a text where tiktoken's pattern engine would overflow on a long run; exact below the limit."""
+    return (text[start : start + limit] for start in range(0, len(text), limit))
+
+
+def truncated(text: str, tokens: int, counter_name: str = DEFAULT_COUNTER) -> str:
+    """Cut *text* down to the longest start that weighs at most *tokens*; the text itself if it fits.
+
+    >>> truncated("hello wide world", 2)
+    'hello wide'
+    """
+    if tokens <= 0:
+        return ""
+    count = counter(counter_name)
+    if count([text])[0] <= tokens:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count([text[:middle]])[0] <= tokens else (low, middle - 1)
+    return text[:low]
+
+
+def clean(text: str) -> str:
+    """Replace lone surrogates, which no tokenizer takes, by U+FFFD; other text comes back as it is."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+class Meter:
+    """Weighs blocks and messages by one counter, each distinct block once; keep one for a whole run.
+
+    >>> meter = Meter("o200k_base")
+    >>> meter.message(Message("user", (Text("hello world"),)))
+    6
+    """
+
+    def __init__(self, counter_name: str = DEFAULT_COUNTER) -> None:
+        self.counter_name = counter_name
+        self._count = counter(counter_name)
+        self._known: dict[Block, int] = {}
+
+    def block(self, block: Block) -> int:
+        """Weight of one block in tokens."""
+        if block not in self._known:
+            self._learn([block])
+        return self._known[block]
+
+    def message(self, message: Message) -> int:
+        """Weight of a message: its blocks and the overhead of each model call that it stands for."""
+        return sum(self.block(block) for block in message.blocks) + MESSAGE_OVERHEAD * _steps(message)
+
+    def messages(self, messages: Iterable[Message]) -> int:
+        """Weight of a list of messages; blocks not yet known are counted in one batch."""
+        messages = tuple(messages)
+        self._learn([block for message in messages for block in message.blocks if block not in self._known])
+        return sum(self.message(message) for message in messages)
+
+    def by_kind(self, messages: Iterable[Message]) -> dict[str, int]:
+        """Weights by kind of block (text, reasoning, call, result, image) and `overhead`; they sum to `messages`."""
+        totals = dict.fromkeys(("text", "reasoning", "call", "result", "image", "overhead"), 0)
+        messages = tuple(messages)
+        self.messages(messages)
+        for message in messages:
+            totals["overhead"] += MESSAGE_OVERHEAD * _steps(message)
+            for block in message.blocks:
+                totals[_KINDS[type(block)]] += self.block(block)
+        return totals
+
+    def text(self, text: str) -> int:
+        """Weight of bare text, not remembered."""
+        return self._count([text])[0]
+
+    def truncated(self, text: str, tokens: int) -> str:
+        """Cut *text* down to at most *tokens* by this meter's counter."""
+        return truncated(text, tokens, self.counter_name)
+
+    def _learn(self, blocks: list[Block]) -> None:
+        for block, tokens in zip(blocks, self._count([_countable(block) for block in blocks]), strict=True):
+            self._known[block] = tokens + _uncountable(block)
+
+
+_KINDS: dict[type[Block], str] = {
+    Text: "text",
+    Reasoning: "reasoning",
+    ToolCall: "call",
+    ToolResult: "result",
+    Image: "image",
+}
+
+
+def _countable(block: Block) -> str:
+    if isinstance(block, Text | Reasoning):
+        return block.text
+    if isinstance(block, ToolCall):
+        return f"{block.id} {block.name} {block.arguments}"
+    if isinstance(block, ToolResult):
+        return f"{block.call_id} {block.text}"
+    return ""
+
+
+def _uncountable(block: Block) -> int:
+    if isinstance(block, Image):
+        return _pixels(block)
+    if isinstance(block, ToolResult):
+        return sum(_pixels(part) for part in block.content if isinstance(part, Image))
+    if isinstance(block, Reasoning) and block.opaque is not None:
+        return -(-len(block.opaque.encode("utf-8", "replace")) // 4)
+    return 0
+
+
+def _pixels(image: Image) -> int:
+    if not image.width or not image.height:
+        return UNKNOWN_IMAGE
+    return max(1, round(image.width * image.height / PIXELS_PER_TOKEN))
+
+
+def _steps(message: Message) -> int:
+    """How many messages a provider is sent for this one: a whole turn in one message counts as its parts do."""
+    return len(pieces(message))
+
+
+def pieces(message: Message) -> list[tuple[Block, ...]]:
+    """Cut the blocks of a message that holds calls beside their results into what was said and what came back.
+
+    A run of results is a piece, and so is a run of other blocks; most messages are one piece.
+    """
+    cut: list[list[Block]] = []
+    was_result: bool | None = None
+    for block in message.blocks:
+        is_result = isinstance(block, ToolResult)
+        if is_result != was_result:
+            cut.append([])
+        cut[-1].append(block)
+        was_result = is_result
+    return [tuple(piece) for piece in cut] or [()]
