@@ -60,13 +60,14 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 def digest(kind: Kind, name: str) -> str:
     """Digest of a plug-in's source: rows that it made are stale when this changes."""
-    return source_digest(load(kind, name))
+    return source_digest(load(kind, name).__name__)
 
 
-def source_digest(module: ModuleType) -> str:
+@lru_cache(maxsize=256)
+def source_digest(module_name: str) -> str:
     """First 16 hex digits of the SHA-256 of a module's source file, or of its name where there is no file."""
-    file = getattr(module, "__file__", None)
-    source = Path(file).read_bytes() if file else module.__name__.encode()
+    file = getattr(importlib.import_module(module_name), "__file__", None)
+    source = Path(file).read_bytes() if file else module_name.encode()
     return hashlib.sha256(source).hexdigest()[:16]
 
 
@@ -78,7 +79,7 @@ def strategy(spec: str) -> Strategy:
     name, arguments = _parsed(spec)
     cls = strategy_class(name)
     try:
-        return cast("Strategy", cls(**arguments))
+        return cls(**arguments)
     except (TypeError, ValueError) as error:
         known = ", ".join(f.name for f in cls.__dataclass_fields__.values()) or "none"
         reason = str(error).replace(f"{cls.__name__}.__init__() ", "")
@@ -103,11 +104,13 @@ def _parsed(spec: str) -> tuple[str, dict[str, object]]:
 
 @lru_cache(maxsize=256)
 def strategy_class(name: str) -> type[Strategy]:
-    """Find the class behind a catalog name or `module:Class`; both `UnknownName` and `SpecError` say what was sought."""
+    """Find the class behind a catalog name or `module:Class`; `UnknownName` or `SpecError` say what was sought."""
     if ":" in name:
         return _outside_class(name)
     module = load("strategies", name)
-    own = [c for c in vars(module).values() if _is_strategy(c) and c.__module__ == module.__name__]
+    own: list[type[Strategy]] = [
+        cls for cls in vars(module).values() if _is_strategy(cls) and cls.__module__ == module.__name__
+    ]
     if len(own) != 1:
         raise SpecError(f"{module.__file__}: {len(own)} strategy classes found; expected exactly one")
     return own[0]

@@ -35,7 +35,7 @@ class Repair(NamedTuple):
 
 
 class Repaired(NamedTuple):
-    """Messages in split form, where each came from (position in the input; None for a stand-in), and what was mended."""
+    """Messages in split form, their positions in the input (None for a stand-in), and what was mended."""
 
     messages: Messages
     origins: tuple[int | None, ...]
@@ -69,28 +69,28 @@ def pair(messages: Sequence[Message]) -> Pairing:
     orphans: list[Place] = []
     doubles: list[Place] = []
     for position, message in enumerate(messages):
-        fresh: dict[str, list[Place]] = defaultdict(list)
-        for call, at in _results_and_calls(message, position):
-            if isinstance(call, ToolResult):
-                stack = waiting.get(call.call_id, [])
-                group = fresh.get(call.call_id) or (stack[-1] if stack else None)
-                if group:
-                    call_of[at] = group.pop(0)
-                    if not group and stack and stack[-1] is group:
-                        stack.pop()
-                else:
-                    (doubles if call.call_id in seen else orphans).append(at)
+        called: set[str] = set()  # ids whose topmost group of open calls is this message's
+        for block, at in _results_and_calls(message, position):
+            name = block.id if isinstance(block, ToolCall) else block.call_id
+            stack = waiting[name]
+            if isinstance(block, ToolCall):
+                if name not in called:
+                    stack.append([])
+                stack[-1].append(at)
+                called.add(name)
+                seen.add(name)
+            elif stack:
+                call_of[at] = stack[-1].pop(0)
             else:
-                fresh[call.id].append(at)
-                seen.add(call.id)
-        for call_id, group in fresh.items():
-            if group:
-                waiting[call_id].append(group)
+                (doubles if name in seen else orphans).append(at)
+            if stack and not stack[-1]:
+                stack.pop()
+                called.discard(name)
     unanswered = [place for stack in waiting.values() for group in stack for place in group]
     return Pairing(call_of, tuple(sorted(unanswered)), tuple(orphans), tuple(doubles))
 
 
-def _results_and_calls(message: Message, position: int) -> Iterable[tuple[Block, Place]]:
+def _results_and_calls(message: Message, position: int) -> Iterable[tuple[ToolCall | ToolResult, Place]]:
     for index, block in enumerate(message.blocks):
         if isinstance(block, ToolCall | ToolResult):
             yield block, Place(position, index)

@@ -26,7 +26,7 @@ class Text(msgspec.Struct, frozen=True, tag="text"):
 
 
 class Reasoning(msgspec.Struct, frozen=True, tag="reasoning", omit_defaults=True):
-    """Thinking of the model: readable (`text`), or opaque (`opaque`, as the provider sent it). A signature travels on."""
+    """Thinking of the model: readable `text`, or `opaque` as the provider sent it. A signature travels on untouched."""
 
     text: str = ""
     signature: str | None = None
@@ -69,7 +69,7 @@ Block = Text | Reasoning | ToolCall | ToolResult | Image
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One message: `synthetic` marks what no person and no agent said (hook output, reminders, summaries, stand-ins)."""
+    """One message; `synthetic` marks what no person and no agent said: hook output, reminders, summaries, stand-ins."""
 
     role: Role
     blocks: tuple[Block, ...]
@@ -161,8 +161,8 @@ class Transcript(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
 def readable(block: Block) -> str:
     r"""The words of a block as mined and matched: decoded strings, not their JSON escapes; nothing for a picture.
 
-    >>> readable(ToolCall("c1", "bash", '{"command": "echo \\\\"hi\\\\"", "timeout": 30}'))
-    'bash\\ncommand: echo "hi"\\ntimeout: 30'
+    >>> readable(ToolCall("c1", "bash", '{"command": "echo \\"hi\\"", "timeout": 30}'))
+    'bash\ncommand: echo "hi"\ntimeout: 30'
     """
     if isinstance(block, Text):
         return block.text

@@ -1,4 +1,4 @@
-"""Strategies, one a file: drop a module with a `Strategy` dataclass in here and every command knows it by its file name.
+"""Strategies, one a file: drop a module with a `Strategy` dataclass in here and every command knows it by its name.
 
 A strategy is a frozen dataclass whose fields are its parameters. It sees what a real agent has and no more: the
 messages, and a `Context` with the token target, the meter, the model and the original messages. It gives back messages

@@ -1,0 +1,279 @@
+"""The guard: run a strategy, check what it gives back, apply it or leave the messages as they are; write the receipt.
+
+The same for every strategy, whatever it tries:
+
+1. A unit is in or out whole, and the protected set stays as it was: what is missing is restored and listed.
+2. The result breaks no provider rule that the repaired input kept; otherwise it is rejected.
+3. It weighs less than before, by 1 % or by 64 tokens; equal or hardly less is skipped, more is rejected.
+4. The outcome is applied, skipped, rejected, failed or deferred; on all but applied the messages are the very same.
+5. The receipt says of every message whether it was kept, edited, dropped or made, and why.
+6. A second pass without new messages changes nothing: a strategy's own markers do not nest, and with the receipt of
+   the pass before (`previous`) the guard itself refuses to run twice on the same messages.
+
+To the strategy, `source` of each message is its position in the list, so that what it gives back can be told apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from compactlab import catalog, history
+from compactlab.receipt import Action, Change, Outcome, Receipt
+from compactlab.strategies import Compacted, Context, Model, Strategy
+from compactlab.tokens import Meter
+from compactlab.transcript import Message, Messages, ToolCall, ToolResult
+from compactlab.validity import RuleSet, broken
+
+MIN_SAVED_TOKENS = 64
+MIN_SAVED_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What a compaction is checked by: the meter, the rule sets, and the model that a strategy may call."""
+
+    meter: Meter = field(default_factory=Meter)
+    rules: tuple[RuleSet, ...] = ("openai", "anthropic")
+    model: Model | None = None
+
+
+class Compaction(NamedTuple):
+    """The messages after a compaction, and the receipt of what was done."""
+
+    messages: Messages
+    receipt: Receipt
+
+
+class _Rejected(Exception):  # noqa: N818  # an outcome, not an error
+    """The strategy's result cannot be made to keep the rules."""
+
+
+def compact(
+    messages: Sequence[Message],
+    strategy: Strategy | str,
+    *,
+    target: int | None = None,
+    guard: Guard | None = None,
+    previous: Receipt | None = None,
+) -> Compaction:
+    """Compact *messages* by *strategy* under the guard; the input is never changed.
+
+    *target* is the weight in tokens that the whole result should not pass; missing it is a flag in the receipt, not an
+    error. *previous* is the receipt of the last pass over this conversation. Errors of the strategy are the outcome
+    `failed`; a spec that names no strategy raises `UnknownName`.
+
+    >>> from compactlab.transcript import Text
+    >>> talk = [Message("user" if i % 2 == 0 else "assistant", (Text(f"line {i} " * 40),)) for i in range(30)]
+    >>> result = compact(talk, "sliding_window(preserve_recent=4)")
+    >>> result.receipt.outcome, len(result.messages)
+    ('applied', 6)
+    """
+    guard = guard or Guard()
+    built = catalog.strategy(strategy) if isinstance(strategy, str) else strategy
+    repaired = history.repair(messages)
+    same = tuple(messages)
+    if repaired.repairs:
+        same = history.join_turns(repaired.messages, repaired.origins)
+    job = _Job(built, target, guard, repaired, same)
+    if previous is not None and previous.result == _digest(repaired.messages, repr(built), target):
+        return job.unchanged("skipped", "nothing new since the last pass")
+    context = Context(guard.meter, target, guard.model, repaired.messages)
+    try:
+        given = _checked(built.compact(_numbered(repaired.messages), context), len(repaired.messages))
+    except Exception as error:  # noqa: BLE001  # any fault of a strategy is an outcome, never the end of a run
+        return job.unchanged("failed", f"{type(error).__name__}: {error}")
+    if given.deferred is not None:
+        return job.unchanged("deferred", given.deferred, given.notes)
+    return job.judged(given)
+
+
+def _numbered(messages: Messages) -> Messages:
+    return tuple(replace(message, source=i) for i, message in enumerate(messages))
+
+
+def _checked(given: Compacted, size: int) -> Compacted:
+    if not isinstance(given, Compacted):
+        raise TypeError(f"compact() gave {type(given).__name__}; expected Compacted(messages)")
+    limit = 2 * size + 1_000
+    messages = tuple(islice(given.messages, limit + 1))
+    if len(messages) > limit:
+        raise ValueError(f"compact() gave over {limit:,} messages for {size:,}")
+    wrong = next((m for m in messages if not isinstance(m, Message)), None)
+    if wrong is not None:
+        raise TypeError(f"compact() gave {type(wrong).__name__} among its messages; expected Message")
+    return given._replace(messages=messages)
+
+
+def _digest(messages: Iterable[Message], spec: str, target: int | None) -> str:
+    """Digest of messages (without their sources), strategy and target: what a second pass would start from."""
+    content = [(m.role, m.blocks, m.synthetic, m.pinned) for m in messages]
+    try:
+        encoded = msgspec.json.encode(content)
+    except UnicodeEncodeError:  # lone surrogates
+        encoded = repr(content).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(encoded + f"{spec}|{target}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One compaction on its way to an outcome."""
+
+    strategy: Strategy
+    target: int | None
+    guard: Guard
+    repaired: history.Repaired
+    same: Messages
+
+    @cached_property
+    def before(self) -> int:
+        return self.guard.meter.messages(self.repaired.messages)
+
+    def judged(self, given: Compacted) -> Compaction:
+        base = self.repaired.messages
+        try:
+            plan = _plan(base, given.messages, repr(self.strategy))
+        except _Rejected as reason:
+            return self.unchanged("rejected", str(reason), given.notes)
+        result = tuple(message for message, _ in plan.entries)
+        after = self.guard.meter.messages(result)
+        if after >= self.before:
+            outcome: Outcome = "skipped" if result == base or after == self.before else "rejected"
+            why = "nothing to remove" if result == base else f"would weigh {after:,} tokens instead of {self.before:,}"
+            return self.unchanged(outcome, why, given.notes)
+        if self.before - after < min(MIN_SAVED_TOKENS, MIN_SAVED_SHARE * self.before):
+            return self.unchanged("skipped", f"would save only {self.before - after} tokens", given.notes)
+        fresh = broken(result, self.guard.rules) - broken(base, self.guard.rules)
+        if fresh:
+            return self.unchanged("rejected", f"would break {', '.join(sorted(fresh))}", given.notes)
+        return self.applied(plan, after, given.notes)
+
+    def applied(self, plan: _Plan, after: int, notes: tuple[str, ...]) -> Compaction:
+        result = tuple(message for message, _ in plan.entries)
+        origins = [None if position is None else self.repaired.origins[position] for _, position in plan.entries]
+        receipt = self._receipt("applied", "", notes)
+        receipt = replace(
+            receipt,
+            tokens_after=after,
+            kinds_after=self.guard.meter.by_kind(result),
+            over_target=self.target is not None and after > self.target,
+            changes=plan.changes,
+            restored=plan.restored,
+            result=_digest(result, repr(self.strategy), self.target),
+        )
+        return Compaction(history.join_turns(result, origins), receipt)
+
+    def unchanged(self, outcome: Outcome, reason: str, notes: tuple[str, ...] = ()) -> Compaction:
+        return Compaction(self.same, self._receipt(outcome, reason, notes))
+
+    def _receipt(self, outcome: Outcome, reason: str, notes: tuple[str, ...]) -> Receipt:
+        base, meter = self.repaired.messages, self.guard.meter
+        kinds = meter.by_kind(base)
+        return Receipt(
+            strategy=repr(self.strategy),
+            outcome=outcome,
+            reason=reason,
+            counter=meter.counter_name,
+            target=self.target,
+            over_target=self.target is not None and self.before > self.target,
+            tokens_before=self.before,
+            tokens_after=self.before,
+            kinds_before=kinds,
+            kinds_after=kinds,
+            changes=tuple(Change(i, m.source, m.role, "kept", reason or "") for i, m in enumerate(base)),
+            repairs=tuple(f"{r.what} {r.call_id!r} at message {r.position}: {r.why}" for r in self.repaired.repairs),
+            notes=notes,
+            rules=self.guard.rules,
+            result=_digest(base, repr(self.strategy), self.target),
+        )
+
+
+class _Plan(NamedTuple):
+    """The final list with each message's position in the base (None: made), and what is to be said of it."""
+
+    entries: tuple[tuple[Message, int | None], ...]
+    changes: tuple[Change, ...]
+    restored: tuple[int, ...]
+
+
+def _plan(base: Messages, given: Sequence[Message], spec: str) -> _Plan:
+    """Turn what a strategy gave into a list that keeps rules 1 and 5, or raise `_Rejected`."""
+    chosen, made = _sorted_out(base, given)
+    held = history.protected(base)
+    wanted = held | {i for unit in history.units(base) if any(p in chosen for p in unit) for i in unit}
+    final = {i: _taken(base[i], chosen.get(i, base[i]), i in held) for i in sorted(wanted)}
+    restored = {i for i in wanted if i not in chosen or (final[i] is base[i] and _differs(chosen[i], base[i]))}
+    entries = _woven(base, final, made)
+    changes = [_change(i, m, final.get(i), restored, spec) for i, m in enumerate(base)]
+    changes += [Change(None, None, message.role, "made", f"written by {spec}") for _, message in made]
+    return _Plan(entries, tuple(changes), tuple(sorted(restored)))
+
+
+def _sorted_out(base: Messages, given: Sequence[Message]) -> tuple[dict[int, Message], list[tuple[int, Message]]]:
+    """Tell the messages of the base, by position, from made ones, each with the position that it follows."""
+    chosen: dict[int, Message] = {}
+    made: list[tuple[int, Message]] = []
+    last = -1
+    for message in given:
+        position = message.source
+        if position is None:
+            if message.calls or message.results or message.role == "tool":
+                raise _Rejected("a made message holds a tool call or result")
+            made.append((last, replace(message, synthetic=True, pinned=False)))
+        elif not 0 <= position < len(base):
+            raise _Rejected(f"a message claims position {position} of {len(base)}")
+        elif position <= last:
+            raise _Rejected(f"message {position} stands twice or out of order")
+        elif message.role != base[position].role:
+            raise _Rejected(f"message {position} changed its role to {message.role}")
+        else:
+            chosen[position] = message
+            last = position
+    return chosen, made
+
+
+def _taken(base: Message, given: Message, held: bool) -> Message:
+    """The base's own message, unless it was really edited, may be edited, and kept its calls and results."""
+    if held or not _differs(given, base) or _pairs(given) != _pairs(base):
+        return base
+    return replace(base, blocks=given.blocks)
+
+
+def _differs(given: Message, base: Message) -> bool:
+    return given.blocks != base.blocks
+
+
+def _pairs(message: Message) -> list[tuple[type, str]]:
+    return [
+        (type(block), block.id if isinstance(block, ToolCall) else block.call_id)
+        for block in message.blocks
+        if isinstance(block, ToolCall | ToolResult)
+    ]
+
+
+def _woven(
+    base: Messages, final: dict[int, Message], made: list[tuple[int, Message]]
+) -> tuple[tuple[Message, int | None], ...]:
+    """Put made messages behind the one they follow, never before the end of the anchor nor between call and result."""
+    floor = max(history.anchor(base), default=-1)
+    waiting = sorted(((max(after, floor), n, message) for n, (after, message) in enumerate(made)), reverse=True)
+    entries: list[tuple[Message, int | None]] = []
+    for position, message in final.items():
+        while waiting and waiting[-1][0] < position and message.role != "tool":
+            entries.append((waiting.pop()[2], None))
+        entries.append((message, position))
+    entries += [(message, None) for _, _, message in reversed(waiting)]
+    return tuple(entries)
+
+
+def _change(position: int, base: Message, final: Message | None, restored: set[int], spec: str) -> Change:
+    action: Action = "dropped" if final is None else "kept" if final is base else "edited"
+    why = "restored by the guard" if position in restored else f"by {spec}" if action != "kept" else ""
+    return Change(position, base.source, base.role, action, why)

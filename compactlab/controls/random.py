@@ -1,0 +1,63 @@
+"""`random`: the protected set and random units, cut to the very size of a strategy's result (within 1 %).
+
+Units are drawn without replacement until the next does not fit; that one is cut in its texts, so that the size agrees
+(one whose calls alone do not fit is passed over).
+The same seed gives the same draw in every process.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from msgspec.structs import replace
+
+from compactlab import history
+from compactlab.metrics import Case
+from compactlab.tokens import Meter
+from compactlab.transcript import Block, Message, Messages, Reasoning, Text, ToolResult
+
+
+def build(case: Case, tokens: int, draw: Random) -> Messages:
+    """Keep random units up to *tokens* in all; the whole history if it fits."""
+    base, meter = case.base, case.meter
+    held = history.protected(base, pins=False)
+    room = tokens - meter.messages(base[i] for i in held)
+    kept: dict[int, Message] = {i: base[i] for i in held}
+    free = [unit for unit in history.units(base) if held.isdisjoint(unit)]
+    draw.shuffle(free)
+    for unit in free:
+        weight = meter.messages(base[i] for i in unit)
+        if weight <= room:
+            room -= weight
+            kept.update((i, base[i]) for i in unit)
+        elif cut := _cut([base[i] for i in unit], unit, room, meter):
+            kept.update(cut)
+            break
+    return tuple(kept[i] for i in sorted(kept))
+
+
+def _cut(messages: list[Message], unit: tuple[int, ...], room: int, meter: Meter) -> dict[int, Message]:
+    """Shorten the texts of a unit, last first, until it fits *room*; nothing if its calls alone do not."""
+    excess = meter.messages(messages) - room
+    cut = list(messages)
+    for i in range(len(cut) - 1, -1, -1):
+        for at in range(len(cut[i].blocks) - 1, -1, -1):
+            if excess <= 0:
+                return dict(zip(unit, cut, strict=True))
+            block = cut[i].blocks[at]
+            shorter = _shortened(block, max(0, meter.block(block) - excess), meter)
+            excess -= meter.block(block) - meter.block(shorter)
+            cut[i] = replace(cut[i], blocks=(*cut[i].blocks[:at], shorter, *cut[i].blocks[at + 1 :]))
+    return dict(zip(unit, cut, strict=True)) if excess <= 0 else {}
+
+
+def _shortened(block: Block, tokens: int, meter: Meter) -> Block:
+    """The block with its text cut so that it weighs about *tokens*; calls and pictures stay whole."""
+    if isinstance(block, Text):
+        return replace(block, text=meter.truncated(block.text, tokens) or "…")
+    if isinstance(block, Reasoning) and block.text:
+        return replace(block, text=meter.truncated(block.text, tokens))
+    if isinstance(block, ToolResult):
+        overhead = meter.block(replace(block, content=()))
+        return replace(block, content=(Text(meter.truncated(block.text, tokens - overhead)),))
+    return block

@@ -1,0 +1,45 @@
+"""Sheet: the text of one block while the families take their shares of it, the most specific first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from compactlab.facts.fact import Fact
+from compactlab.facts.text import FILLER, Spans, normal, prose, unwrapped, without_blobs, without_line_numbers
+from compactlab.transcript import Block, Reasoning, Text, readable
+
+Judge = Callable[[re.Match[str]], Iterable[Fact]]
+
+
+class Sheet:
+    """`whole` is the text without what may never be mined; `text` is what no family has taken yet.
+
+    Both have the same length, so a position means the same in both. `found` holds (position, fact).
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.spoken = isinstance(block, Text | Reasoning)
+        self.whole = without_line_numbers(without_blobs(normal(readable(block))))
+        self.prose: Spans = prose(self.whole, spoken=self.spoken)
+        self.whole = unwrapped(self.whole)
+        self.text = self.whole
+        self.found: list[tuple[int, Fact]] = []
+
+    def take(self, pattern: re.Pattern[str], judge: Judge) -> None:
+        """Let *judge* make facts of the matches of *pattern* in what is left; what it makes one of is taken away."""
+
+        def taken(match: re.Match[str]) -> str:
+            made = [(match.start(), fact) for fact in judge(match)]
+            if not made:
+                return match[0]
+            self.found += made
+            return FILLER * len(match[0])
+
+        self.text = pattern.sub(taken, self.text)
+
+    def look(self, pattern: re.Pattern[str], judge: Judge) -> None:
+        """Let *judge* make facts of the matches of *pattern* in the whole text, and leave it to the others too."""
+        for match in pattern.finditer(self.whole):
+            self.found += [(match.start(), fact) for fact in judge(match) if FILLER not in fact.value]

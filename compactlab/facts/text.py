@@ -1,0 +1,136 @@
+"""The text that facts are mined from and matched on: normal forms, masks, and where it is prose.
+
+`canonical` is the form of values, and of the text that they are matched against. Mining itself works on `normal` text,
+which still has its lines, so that line numbers, code blocks and paragraphs can be told apart. What is no source of
+facts (blobs, line numbers, secrets) is masked by a filler of the same length: positions stay what they were.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from compactlab.facts.words import STOP_WORDS
+
+FILLER = "\ufffc"
+LONGEST_TOKEN = 2_000  # a longer run without a blank is a blob or a minified line
+BLOB = 40  # the shortest run of base64 letters that is tested for being one
+
+_TOKEN = re.compile(r"\S+")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_=-]+")
+_LINE_NUMBER = re.compile(r"^[ \t]{0,12}\d{1,7}(?:\t|→)", re.MULTILINE)
+_GREP_NUMBER = re.compile(r"^\d{1,6}[:-](?=\D)", re.MULTILINE)
+_WRAP = re.compile(r"(?<=[^\n]{50})\n(?=[^\W\d_])")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_PLAIN_WORD = re.compile(r"[\"'“„‘(*_]{0,3}[^\W\d_]+(?:['’-][^\W\d_]+)*[\"'”“’)*_.,;:!?]{0,4}")
+
+
+def normal(text: str) -> str:
+    """Bring *text* into Unicode normal form NFKC, lines kept.
+
+    >>> normal("9½\u202fkWh")
+    '91⁄2 kWh'
+    """
+    if text.isascii() or unicodedata.is_normalized("NFKC", text):
+        return text
+    return unicodedata.normalize("NFKC", text)
+
+
+def canonical(text: str) -> str:
+    r"""Give *text* as it is matched: NFKC, every run of white space one blank, none at the ends.
+
+    >>> canonical("  Hollin\n\tEnd ")
+    'Hollin End'
+    """
+    return " ".join(normal(text).split())
+
+
+def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Put fillers over *spans*, which are in order and do not overlap; the length stays.
+
+    >>> blank("a secret b", [(2, 8)]).replace(FILLER, "*")
+    'a ****** b'
+    """
+    parts: list[str] = []
+    done = 0
+    for start, end in spans:
+        parts += (text[done:start], FILLER * (end - start))
+        done = end
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def without_blobs(text: str) -> str:
+    """Mask runs without a blank that are over 2,000 characters long, and base64."""
+    return blank(text, [match.span() for match in _TOKEN.finditer(text) if _is_blob(match)])
+
+
+def _is_blob(match: re.Match[str]) -> bool:
+    length = match.end() - match.start()
+    if length <= BLOB:
+        return False
+    if length > LONGEST_TOKEN:
+        return True
+    return any(_is_base64(run) for run in _BASE64.findall(match[0]) if len(run) >= BLOB)
+
+
+def _is_base64(run: str) -> bool:
+    """True for a run whose kind of letter (capital, small, digit) changes as often as chance would have it."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in run]
+    changes = sum(a != b for a, b in zip(kinds, kinds[1:], strict=False))
+    return len(set(kinds)) == 3 and changes > 0.42 * len(run)
+
+
+def without_line_numbers(text: str) -> str:
+    """Mask the numbers that a reading tool sets before each line."""
+    for pattern in (_LINE_NUMBER, _GREP_NUMBER):
+        text = blank(text, [match.span() for match in pattern.finditer(text)])
+    return text
+
+
+def unwrapped(text: str) -> str:
+    """Turn the line ends of wrapped prose into blanks; the length stays."""
+    return _WRAP.sub(" ", text)
+
+
+class Spans:
+    """Sorted stretches of a text, to ask whether a position lies in one."""
+
+    def __init__(self, spans: list[tuple[int, int]]) -> None:
+        self._starts = [start for start, _ in spans]
+        self._ends = [end for _, end in spans]
+
+    def __contains__(self, position: int) -> bool:
+        index = bisect_right(self._starts, position) - 1
+        return index >= 0 and position < self._ends[index]
+
+    def __iter__(self) -> Iterable[tuple[int, int]]:
+        return iter(zip(self._starts, self._ends, strict=True))
+
+
+def prose(text: str, *, spoken: bool) -> Spans:
+    """Find the paragraphs of *text* that are prose: sentences, no code, no tables, no listings.
+
+    A *spoken* text (what a person or the agent says) needs less evidence than the result of a tool.
+    """
+    found: list[tuple[int, int]] = []
+    fenced = False
+    start = 0
+    for end in (*(match.end() for match in _BLANK_LINE.finditer(text)), len(text)):
+        paragraph = text[start:end]
+        fences = paragraph.count("```")
+        if not fenced and not fences and _reads_as_prose(paragraph, 0.08 if spoken else 0.15):
+            found.append((start, end))
+        fenced ^= bool(fences % 2)
+        start = end
+    return Spans(found)
+
+
+def _reads_as_prose(paragraph: str, least: float) -> bool:
+    words = paragraph.split()
+    if not len(words) >= 3:
+        return False
+    plain = [word for word in words if len(word) < 40 and _PLAIN_WORD.fullmatch(word)]
+    stops = sum(word.strip("\"'“”„‘’(*_.,;:!?)").lower() in STOP_WORDS for word in plain)
+    return len(plain) >= 0.6 * len(words) and stops >= least * len(words)

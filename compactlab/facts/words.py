@@ -1,0 +1,26 @@
+"""Words that carry no fact: stop words in English and German, words that are capitalised without being names."""
+
+from __future__ import annotations
+
+_ENGLISH = """
+a about above after again against all almost along already also although always am an and another any anyone anything
+are around as at away back be because been before being below between both but by came can cannot come could did do
+does done down during each either else enough even ever every few first for from get gets give go goes going gone got
+had has have having he her here hers herself him himself his how however i if in into is isn't it its itself just keep
+last least less let like made make many may me might mine more most much must my myself neither never next no nobody
+none nor not nothing now of off often on once one only onto or other our ours out over own perhaps please put quite
+rather really said same saw say says see seen shall she should since so some somebody someone something still such take
+than that that's the their theirs them themselves then there these they thing things this those though through till to
+too two under until up upon us used very want was we well went were what whatever when where whether which while who
+whom whose why will with within without would yes yet you your yours yourself
+"""
+_GERMAN = """
+aber alle alles als also am an auch auf aus bei bin bis bist da damit dann das dass dein dem den denn der des dich die
+dir doch du durch ein eine einem einen einer eines er es euch für hab habe haben hat hatte ich ihm ihn ihnen ihr im in
+ist ja jede jeder jetzt kann kein keine mein meine mich mir mit nach nein nicht nichts noch nun nur ob oder ohne schon
+sein seine sich sie sind so über um und uns unser unter vom von vor war waren was weil wenn wer wie wieder will wir wird
+wo zu zum zur
+"""
+
+STOP_WORDS: frozenset[str] = frozenset((_ENGLISH + _GERMAN).split())
+GERMAN_WORDS: frozenset[str] = frozenset(_GERMAN.split()) - frozenset(_ENGLISH.split()) - {"die", "war", "hat"}

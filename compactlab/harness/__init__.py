@@ -1,0 +1,215 @@
+"""Runs strategies over transcripts: every session at every cut under every strategy and control, into a run folder.
+
+`run` reads and plans, hands sessions to worker processes, and writes their blocks in one order, whoever is first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+
+import compactlab
+from compactlab import catalog
+from compactlab.errors import SpecError, TranscriptError
+from compactlab.facts import FAMILIES, mine
+from compactlab.harness.cuts import SHARES, Cut, planned
+from compactlab.harness.session import CONTROLS, Job, keys, scored
+from compactlab.probes import hand
+from compactlab.readers import survey
+from compactlab.results import SCORER_VERSION, Block, Manifest, Results, Writer
+from compactlab.strategies import Strategy
+from compactlab.tokens import DEFAULT_COUNTER, Meter, counter
+from compactlab.transcript import Transcript
+
+DEFAULT_STRATEGIES = ("none", "microcompact", "sliding_window")
+FOREIGN = 2
+"""How many unrelated sessions each session's facts are held against to measure chance."""
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run: strategies as specs or objects, cuts as shares of the assistant messages or by a window in tokens."""
+
+    strategies: tuple[str | Strategy, ...] = DEFAULT_STRATEGIES
+    cuts: tuple[float, ...] = SHARES
+    window: int | None = None
+    counter: str = DEFAULT_COUNTER
+    seed: int = 0
+    jobs: int = 0
+    probes: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.strategies:
+            raise SpecError("no strategy given; expected at least one")
+        if not self.cuts or not all(0 < share < 1 for share in self.cuts):
+            raise SpecError(f"cut shares {list(self.cuts)}: expected numbers between 0 and 1, such as 0.4,0.55")
+        if self.window is not None and self.window <= 0:
+            raise SpecError(f"window {self.window}: expected a number of tokens above 0")
+        counter(self.counter)
+
+    @property
+    def built(self) -> tuple[Strategy, ...]:
+        """The strategies as objects, each once."""
+        made = [catalog.strategy(s) if isinstance(s, str) else s for s in self.strategies]
+        return tuple({repr(strategy): strategy for strategy in made}.values())
+
+
+def run(
+    paths: str | Path | Iterable[str | Path],
+    out: str | Path,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Run *settings* over the transcripts at *paths* into the folder *out*, or go on with the run that it holds.
+
+    Hand-made probes are taken from `NAME.probes.jsonl` beside each `NAME.jsonl`, and from `settings.probes`. *progress*
+    is called with blocks done, blocks in all, and the session. Raises `TranscriptError`, `SpecError`, `UnknownName` or
+    `RunError` before anything is run; a case that fails later is a row with its error.
+    """
+    settings = settings or Settings()
+    corpus = _Corpus.read([paths] if isinstance(paths, str | Path) else paths, settings)
+    writer = Writer(Path(out), corpus.manifest, corpus.made_by)
+    jobs = corpus.jobs(writer.done)
+    total = sum(len(keys(job)) for job in jobs)
+    done = 0
+    try:
+        for job, blocks in _in_order(jobs, settings.jobs):
+            made = iter(blocks)
+            for key in keys(job):
+                if key in writer.done:
+                    writer.keep(key)
+                else:
+                    writer.write(next(made))
+                done += 1
+                if progress:
+                    progress(done, total, job.transcript.id)
+    finally:
+        writer.close()
+    return Results(out)
+
+
+def _in_order(jobs: Sequence[Job], workers: int) -> Iterator[tuple[Job, Iterable[Block]]]:
+    """Give each job with its blocks, in order: lazily in this process, or from a pool that works ahead."""
+    missing = [job for job in jobs if not job.complete]
+    workers = min(workers or os.cpu_count() or 1, len(missing))
+    if workers <= 1:
+        yield from ((job, scored(job)) for job in jobs)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures: dict[str, Future[list[Block]]] = {j.transcript.id: pool.submit(_all_blocks, j) for j in missing}
+        try:
+            yield from ((job, () if job.complete else futures.pop(job.transcript.id).result()) for job in jobs)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _all_blocks(job: Job) -> list[Block]:
+    return list(scored(job))
+
+
+@dataclass(frozen=True)
+class _Corpus:
+    """The transcripts of a run with their probes, and what is known only of all of them together."""
+
+    settings: Settings
+    transcripts: tuple[Transcript, ...]
+    probes: dict[str, tuple[hand.Probe, ...]]
+    cuts: dict[str, tuple[Cut, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, paths: Iterable[str | Path], settings: Settings) -> _Corpus:
+        found = [t for path in paths for t in survey(path).transcripts]
+        doubled = [name for name, times in Counter(t.id for t in found).items() if times > 1]
+        if doubled:
+            raise TranscriptError(f"session {doubled[0]!r} was given more than once; expected each session once")
+        ordered = tuple(sorted(found, key=lambda t: t.id))
+        meter = Meter(settings.counter)
+        cuts = {t.id: planned(t, settings.cuts, settings.window, meter) for t in ordered}
+        return cls(settings, ordered, _probes(ordered, settings.probes), cuts)
+
+    @property
+    def manifest(self) -> Manifest:
+        settings = self.settings
+        specs = tuple(repr(strategy) for strategy in settings.built)
+        engine = "built in" if settings.counter == "chars/4" else version("toktok-rs")
+        cuts = tuple(f"{share:g}" for share in settings.cuts)
+        return Manifest(
+            compactlab=compactlab.__version__,
+            scorer=SCORER_VERSION,
+            counter=settings.counter,
+            counter_version=version("tiktoken") if settings.counter.startswith("tiktoken:") else engine,
+            seed=settings.seed,
+            cuts=cuts if settings.window is None else (f"window {settings.window}",),
+            strategies=specs,
+            corpus=self._digest(),
+            sessions=tuple(t.id for t in self.transcripts),
+            families=FAMILIES,
+            plugins={name: self.made_by(name) for name in (*specs, *CONTROLS, "facts")},
+        )
+
+    def _digest(self) -> str:
+        """Digest of all messages and probes, wherever the files lie and whatever their format."""
+        whole = hashlib.sha256()
+        for transcript in self.transcripts:
+            whole.update(repr((transcript.id, transcript.messages)).encode("utf-8", "surrogatepass"))
+            whole.update(repr(self.probes.get(transcript.id)).encode("utf-8", "surrogatepass"))
+        return whole.hexdigest()[:12]
+
+    def made_by(self, strategy: str) -> str:
+        """Digest of the sources behind the rows of a strategy or control: its own, and those of all metrics."""
+        sources = [catalog.digest("metrics", name) for name in catalog.names("metrics")]
+        built = next((s for s in self.settings.built if repr(s) == strategy), None)
+        if built is not None:
+            sources.append(catalog.source_digest(type(built).__module__))
+        elif strategy in CONTROLS:
+            sources.append(catalog.source_digest(f"compactlab.controls.{strategy}"))
+        return hashlib.sha256("".join(sources).encode()).hexdigest()[:12]
+
+    def jobs(self, done: frozenset[object]) -> list[Job]:
+        """One job a session, with what other sessions say of its facts."""
+        values = {t.id: {fact.value for fact in mine(t.messages)} for t in self.transcripts}
+        spread = Counter(value for found in values.values() for value in found)
+        jobs = []
+        for at, transcript in enumerate(self.transcripts):
+            common = frozenset(v for v in values[transcript.id] if spread[v] > 2)
+            job = Job(
+                transcript,
+                self.cuts[transcript.id],
+                self.probes.get(transcript.id, ()),
+                common,
+                self._unrelated(at),
+                self.settings.built,
+                self.settings.counter,
+                self.settings.seed,
+                {name: self.made_by(name) for name in self.manifest.plugins},
+            )
+            jobs.append(job.without(done))
+        return jobs
+
+    def _unrelated(self, at: int) -> tuple[Transcript, ...]:
+        """The next sessions of other stories, going round: deterministic, and spread over all."""
+        after = (*self.transcripts[at + 1 :], *self.transcripts[:at])
+        mine_too = self.transcripts[at].cluster
+        return tuple(t for t in after if t.cluster != mine_too)[:FOREIGN]
+
+
+def _probes(transcripts: Sequence[Transcript], files: Sequence[Path]) -> dict[str, tuple[hand.Probe, ...]]:
+    """Probes by session: those beside its file, and those of *files* named after it."""
+    found: dict[str, tuple[hand.Probe, ...]] = defaultdict(tuple)
+    for transcript in transcripts:
+        beside = hand.beside(Path(transcript.path)) if transcript.path else None
+        named = [f for f in files if f.name.removesuffix(".jsonl").removesuffix(".probes") == transcript.id]
+        if len(transcripts) == 1:
+            named = list(files)
+        for file in dict.fromkeys([*([beside] if beside else []), *named]):
+            found[transcript.id] += hand.load(file)
+    return found

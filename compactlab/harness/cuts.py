@@ -1,0 +1,53 @@
+"""Where a session is cut: immediately before an assistant message, since that is what was really sent.
+
+At shares of the session's assistant messages (half of the *weight* falls right after the reading phase, so shares of
+the weight would look at one moment; metric study 12), or where the lowest mark of a window is first reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from compactlab.pressure import Marks, first_reached
+from compactlab.tokens import Meter
+from compactlab.transcript import Transcript
+
+SHARES = (0.4, 0.55, 0.7, 0.85)
+
+
+class Cut(NamedTuple):
+    """A cut before `messages[before]`, behind `share` of the assistant messages; or why there is none."""
+
+    name: str
+    before: int
+    share: float
+    skipped: str = ""
+
+
+def planned(transcript: Transcript, shares: Sequence[float], window: int | None, meter: Meter) -> tuple[Cut, ...]:
+    """Plan the cuts of a session; one that cannot be made is in the plan with its reason."""
+    spoken = [i for i, message in enumerate(transcript.messages) if message.role == "assistant"]
+    if window is not None:
+        return (_at_window(transcript, spoken, window, meter),)
+    cuts: dict[int, Cut] = {}
+    for share in shares:
+        nth = int(share * len(spoken))
+        if nth:
+            cuts.setdefault(spoken[nth], Cut(f"{share:g}", spoken[nth], nth / len(spoken)))
+    none = Cut("none", 0, 0.0, f"has {len(spoken)} assistant messages; too few to cut")
+    return tuple(cuts.values()) or (none,)
+
+
+def _at_window(transcript: Transcript, spoken: Sequence[int], window: int, meter: Meter) -> Cut:
+    mark = Marks().of(transcript.agent_type).values[0]
+    reached = first_reached(accumulate(meter.message(m) for m in transcript.messages), window, mark)
+    name = f"window {window}"
+    after = [] if reached is None else [(n, i) for n, i in enumerate(spoken) if i > reached]
+    if not after:
+        return Cut(
+            name, 0, 0.0, f"never reaches {mark:.2f} of a window of {window:,} tokens before an assistant message"
+        )
+    nth, index = after[0]
+    return Cut(name, index, nth / len(spoken))

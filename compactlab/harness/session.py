@@ -1,0 +1,232 @@
+"""One session, all its cuts, all strategies and controls: from messages to blocks of records. Runs in any process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import msgspec
+
+from compactlab import history, metrics
+from compactlab.compaction import Compaction, Guard, compact
+from compactlab.controls import bag, null
+from compactlab.controls import random as random_control
+from compactlab.facts import mine
+from compactlab.harness.cuts import Cut
+from compactlab.metrics import Case, Score, Trial
+from compactlab.probes.hand import HandProbes, Probe
+from compactlab.probes.mined import AtRisk, matcher_of
+from compactlab.receipt import Receipt
+from compactlab.results import Block, Key, Record
+from compactlab.strategies import Strategy
+from compactlab.tokens import Meter
+from compactlab.transcript import Message, Messages, Transcript
+
+CONTROLS = ("null", "random", "bag")
+DRAWS = 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that a worker needs for one session; `common` are values found in two other sessions or more."""
+
+    transcript: Transcript
+    cuts: tuple[Cut, ...]
+    probes: tuple[Probe, ...]
+    common: frozenset[str]
+    unrelated: tuple[Transcript, ...]
+    strategies: tuple[Strategy, ...]
+    counter: str
+    seed: int
+    made_by: dict[str, str]
+    done: frozenset[Key] = field(default_factory=frozenset)
+
+    def without(self, done: Iterable[object]) -> Job:
+        """The same job, told which of its keys need not be made."""
+        own = frozenset(keys(self))
+        return replace(self, done=frozenset(key for key in done if isinstance(key, Key) and key in own))
+
+    @property
+    def complete(self) -> bool:
+        return len(self.done) == len(keys(self))
+
+
+def keys(job: Job) -> list[Key]:
+    """The keys of a session's blocks, in the order in which they are written."""
+    rows: list[tuple[str, str]] = [("facts", ""), ("null", "")]
+    for strategy in job.strategies:
+        rows.append((repr(strategy), ""))
+        if strategy.name != "none":
+            rows.append(("random", repr(strategy)))
+    rows.append(("bag", ""))
+    return [
+        Key(job.transcript.id, cut.name, label, size_of)
+        for cut in job.cuts
+        for label, size_of in (rows if not cut.skipped else [("facts", "")])
+    ]
+
+
+def scored(job: Job) -> Iterator[Block]:
+    """Make the blocks of a session that are not done, in order. Linear in the session's length for each strategy."""
+    if job.complete:
+        return
+    session = _Session(job)
+    for cut in job.cuts:
+        wanted = [key for key in keys(job) if key.cut == cut.name and key not in job.done]
+        if wanted:
+            yield from session.at(cut, wanted)
+
+
+class _Session:
+    """What the cuts of a session share: messages in split form, facts, matcher, meter, probes."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.meter = Meter(job.counter)
+        self.facts = mine(job.transcript.messages)
+        self.matcher = matcher_of(self.facts)
+        self.excluded = frozenset(i for i, fact in enumerate(self.facts) if fact.value in job.common)
+        self.hand = HandProbes(job.probes)
+
+    def at(self, cut: Cut, wanted: Sequence[Key]) -> Iterator[Block]:
+        """Make the blocks of one cut; what fails is a block with its error."""
+        rows = _Rows(self.job, cut)
+        if cut.skipped:
+            yield rows.block(wanted[0], [], "skipped", cut.skipped)
+            return
+        try:
+            case, facts = self._case(cut)
+        except Exception as error:  # noqa: BLE001  # a case that fails is a row with its error, not the end of the run
+            yield from (rows.block(key, [], "failed", _said(error)) for key in wanted)
+            return
+        left: dict[str, Compaction] = {}
+        for key in wanted:
+            try:
+                yield self._block(key, case, rows, facts, left)
+            except Exception as error:  # noqa: BLE001  # same
+                yield rows.block(key, [], "failed", _said(error))
+
+    def _case(self, cut: Cut) -> tuple[Case, list[Score]]:
+        transcript = self.job.transcript
+        before = [transcript.messages[i] for i in transcript.view(cut.before)]
+        risk = AtRisk(history.repair(before).messages, self.facts, self.matcher, self.excluded)
+        future = risk.future(transcript.messages[cut.before :])
+        case = Case(risk, future.uses, self.hand, (), self.meter)
+        source = transcript.messages[cut.before].source
+        asked = self.hand.admitted(cut.before if source is None else source, case.protected)
+        return replace(case, asked=asked), self._of_facts(risk, future.uses, future.supplied, cut)
+
+    def _of_facts(self, risk: AtRisk, uses: dict[int, Any], supplied: frozenset[int], cut: Cut) -> list[Score]:
+        """Scores of the fact set itself: how often it recurs, and how often it is needed by chance, by family."""
+        scores = [Score("supplied_again", len(supplied), len(supplied) + len(uses))]
+        chance: dict[str, float] = {}
+        for other in self.job.unrelated:
+            spoken = [i for i, message in enumerate(other.messages) if message.role == "assistant"]
+            foreign = risk.future(other.messages[spoken[int(cut.share * len(spoken))] :] if spoken else ())
+            for fact in foreign.uses:
+                family = self.facts[fact].family
+                chance[family] = chance.get(family, 0.0) + 1 / len(self.job.unrelated)
+        for family in sorted({self.facts[fact].family for fact in risk.anchors}):
+            needed = sum(self.facts[fact].family == family for fact in uses)
+            if self.job.unrelated:
+                scores.append(Score("needed_by_chance", chance.get(family, 0.0), needed, family))
+        return scores
+
+    def _block(self, key: Key, case: Case, rows: _Rows, facts: list[Score], left: dict[str, Compaction]) -> Block:
+        if key.strategy == "facts":
+            return rows.block(key, facts, "applied")
+        if key.strategy == "null":
+            return rows.block(key, metrics.measure(Trial(case, null.build(case))), "applied")
+        if key.strategy == "bag":
+            return rows.block(key, metrics.measure(Trial(case, bag.build(case))), "applied")
+        spec = key.size_of or key.strategy
+        started = time.perf_counter()
+        if spec not in left:
+            left[spec] = self._compacted(spec, case)
+        seconds = time.perf_counter() - started
+        compaction = left[spec]
+        receipt = compaction.receipt
+        trial = Trial(case, compaction.messages, receipt)
+        if receipt.outcome == "failed":
+            return rows.block(key, [], "failed", receipt.reason)
+        if key.size_of:
+            return self._random(key, case, rows, trial.tokens)
+        block = rows.block(key, metrics.measure(trial), receipt.outcome, receipt.reason)
+        return msgspec.structs.replace(block, compaction=_left(compaction, case.base), seconds=seconds)
+
+    def _compacted(self, spec: str, case: Case) -> Compaction:
+        strategy = next(s for s in self.job.strategies if repr(s) == spec)
+        return compact(case.base, strategy, guard=Guard(self.meter))
+
+    def _random(self, key: Key, case: Case, rows: _Rows, tokens: int) -> Block:
+        """The mean of the draws, score by score; one draw is enough where everything fits."""
+        draws = DRAWS if tokens < case.tokens else 1
+        sums: dict[Score, float] = {}
+        for draw in range(draws):
+            seeded = Random(f"{self.job.seed}|{key.session}|{key.cut}|{key.size_of}|{draw}")
+            for score in metrics.measure(Trial(case, random_control.build(case, tokens, seeded))):
+                blank = score._replace(value=0.0)
+                sums[blank] = sums.get(blank, 0.0) + score.value
+        means = [score._replace(value=round(total / draws, 6)) for score, total in sums.items()]
+        return rows.block(key, means, "applied", draws=draws)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Makes blocks of records for one session at one cut."""
+
+    job: Job
+    cut: Cut
+
+    def block(self, key: Key, scores: Iterable[Score], outcome: str, reason: str = "", *, draws: int = 1) -> Block:
+        row = self._row(key, draws)
+        records = [row(s.metric, value=s.value, n=s.n, family=s.family, use=s.use, home=s.home) for s in scores]
+        head = row("outcome", n=len(records), outcome=outcome, reason=reason, made_by=self.job.made_by[key.strategy])
+        return Block((head, *records))
+
+    def _row(self, key: Key, draws: int) -> Callable[..., Record]:
+        transcript = self.job.transcript
+
+        def row(metric: str, **fields: Any) -> Record:  # noqa: ANN401  # the fields of Record
+            return Record(
+                session=key.session,
+                agent_type=transcript.agent_type,
+                cluster=transcript.cluster or transcript.id,
+                cut=key.cut,
+                index=self.cut.before,
+                strategy=key.strategy,
+                metric=metric,
+                size_of=key.size_of,
+                draws=draws,
+                **fields,
+            )
+
+        return row
+
+
+def _left(compaction: Compaction, base: Messages) -> dict[str, Any]:
+    """What a pass left, to be had again from the base: runs of kept positions, and messages that it edited or made."""
+    position = {id(message): i for i, message in enumerate(base)}
+    entries: list[list[int] | dict[str, Any]] = []
+    for message in compaction.messages:
+        at = position.get(id(message))
+        if at is None:
+            entries.append(_plain(message))
+        elif entries and isinstance(entries[-1], list) and entries[-1][1] == at - 1:
+            entries[-1][1] = at
+        else:
+            entries.append([at, at])
+    receipt: Receipt = compaction.receipt
+    return {"outcome": receipt.outcome, "restored": list(receipt.restored), "messages": entries}
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(message)
+    return plain

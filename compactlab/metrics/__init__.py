@@ -1,0 +1,84 @@
+"""Metrics, one family a file: drop a module with `measure(case, trial)` in here and every run records it.
+
+`measure` yields `Score`s. A score is a sum over `n` things (facts, probes, calls), so that shares can be pooled; a
+plain quantity has n = 1. What could not be measured is not yielded: it is never a zero. A `Case` is one session at one
+cut and the same for every strategy; a `Trial` is what one strategy or control made of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from compactlab import catalog, history
+from compactlab.probes.hand import HandProbes
+from compactlab.probes.mined import AtRisk, Presence, Use
+from compactlab.receipt import Receipt
+from compactlab.tokens import Meter
+from compactlab.transcript import Message, Messages
+
+
+class Score(NamedTuple):
+    """One measured thing: `value` of `n`; family, use and home say which facts it speaks of, empty for all."""
+
+    metric: str
+    value: float
+    n: int = 1
+    family: str = ""
+    use: str = ""
+    home: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A session at a cut: what stood before it (repaired), what followed, which facts were at risk and needed."""
+
+    risk: AtRisk
+    needed: dict[int, Use]
+    hand: HandProbes
+    asked: tuple[int, ...]
+    meter: Meter
+
+    @property
+    def base(self) -> Messages:
+        """The repaired messages before the cut: what every strategy is given."""
+        return self.risk.base
+
+    @cached_property
+    def protected(self) -> tuple[Message, ...]:
+        """The protected set without pins, in order: what even the harshest control keeps."""
+        held = history.protected(self.base, pins=False)
+        return tuple(message for i, message in enumerate(self.base) if i in held)
+
+    @cached_property
+    def tokens(self) -> int:
+        """Weight before compaction."""
+        return self.meter.messages(self.base)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a strategy (with a receipt) or a control (without) left of a case."""
+
+    case: Case
+    messages: Messages
+    receipt: Receipt | None = None
+
+    @cached_property
+    def presence(self) -> Presence:
+        """Which facts at risk are still there."""
+        return self.case.risk.presence(self.messages)
+
+    @cached_property
+    def tokens(self) -> int:
+        """Weight after compaction, by the meter of the case."""
+        return self.case.meter.messages(self.messages)
+
+
+def measure(trial: Trial) -> Iterator[Score]:
+    """Run every metric of the folder on a trial, in the order of their names."""
+    for name in catalog.names("metrics"):
+        yield from importlib.import_module(f"{__name__}.{name}").measure(trial)

@@ -1,0 +1,162 @@
+"""Mined probes: which facts were at risk at a cut, and which of them the agent later needed.
+
+A fact is **at risk** at a cut if it stands before it and nowhere in the protected set: one set a cut, the same for every
+strategy. It is **load-bearing** if its value occurs in a later assistant block before a person or a tool supplies it
+again; the first use alone counts, with weight 1. Definitions follow DESIGN 5, which a study on our own sessions set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from compactlab import history
+from compactlab.facts import Fact
+from compactlab.matching import Hit, Matcher, Pattern
+from compactlab.tools import is_read_only
+from compactlab.transcript import Block, Message, Messages, ToolCall, ToolResult, readable
+
+UseKind = Literal["action", "bulk", "text"]
+Home = Literal["reobtainable", "irrecoverable"]
+SHORT_CALL = 800
+"""Characters of arguments from which a call counts as bulk: a file body, not an action."""
+
+
+class Use(NamedTuple):
+    """The first use of a fact after the cut: what kind of block, and which later message (0 is the one at the cut)."""
+
+    kind: UseKind
+    after: int
+
+
+class Future(NamedTuple):
+    """Facts at risk that recur: those the agent used first (load-bearing), and those that were supplied again first."""
+
+    uses: dict[int, Use]
+    supplied: frozenset[int]
+
+
+class Presence(NamedTuple):
+    """Which facts stand in some messages, as bit sets over the indices of the facts."""
+
+    loose: int
+    bound: int
+
+    def __or__(self, other: object) -> Presence:
+        if not isinstance(other, Presence):
+            return NotImplemented
+        return Presence(self.loose | other.loose, self.bound | other.bound)
+
+
+def matcher_of(facts: Sequence[Fact]) -> Matcher:
+    """Make the matcher whose pattern indices are the indices of *facts*."""
+    return Matcher([Pattern(fact.forms, fact.exact, fact.family) for fact in facts])
+
+
+@dataclass(frozen=True)
+class AtRisk:
+    """The facts at risk before a cut, in the repaired messages *base*; `excluded` are facts that are not admitted."""
+
+    base: Messages
+    facts: tuple[Fact, ...]
+    matcher: Matcher
+    excluded: frozenset[int] = frozenset()
+
+    @cached_property
+    def anchors(self) -> dict[int, set[str]]:
+        """For each fact at risk, the content words near its homes."""
+        held = history.protected(self.base)
+        safe = {hit.pattern for i in held for hit in self._hits(self.base[i])}
+        near: dict[int, set[str]] = {}
+        for message in self.base:
+            for hit in self._hits(message):
+                if hit.pattern not in safe and hit.pattern not in self.excluded:
+                    near.setdefault(hit.pattern, set()).update(hit.words)
+        return near
+
+    @cached_property
+    def reobtainable(self) -> frozenset[int]:
+        """Facts with a home in the result of a read-only call."""
+        pairing = history.pair(self.base).call_of
+        found: set[int] = set()
+        for result, call in pairing.items():
+            made_by = self.base[call.message].blocks[call.block]
+            if isinstance(made_by, ToolCall) and is_read_only(made_by):
+                block = self.base[result.message].blocks[result.block]
+                found.update(hit.pattern for hit in self.matcher.block(block))
+        return frozenset(found & self.anchors.keys())
+
+    def home(self, fact: int) -> Home:
+        """Where a fact could be had again, if anywhere."""
+        return "reobtainable" if fact in self.reobtainable else "irrecoverable"
+
+    def future(self, messages: Iterable[Message]) -> Future:
+        """Which facts at risk recur in the messages after the cut, and who came first: the agent, or someone else."""
+        waiting = dict(self.anchors)
+        uses: dict[int, Use] = {}
+        supplied: set[int] = set()
+        for after, message in enumerate(messages):
+            for block in message.blocks:
+                for hit in self.matcher.block(block):
+                    near = waiting.get(hit.pattern)
+                    if near is None or (self.facts[hit.pattern].needs_anchor and near.isdisjoint(hit.words)):
+                        continue
+                    del waiting[hit.pattern]
+                    if message.role == "assistant" and not isinstance(block, ToolResult):
+                        uses[hit.pattern] = Use(_kind(block), after)
+                    else:
+                        supplied.add(hit.pattern)
+        return Future(uses, frozenset(supplied))
+
+    def presence(self, messages: Iterable[Message]) -> Presence:
+        """Which facts at risk stand in *messages*: at all, and bound to a content word of a home of theirs."""
+        loose = bound = 0
+        for message in messages:
+            for block in message.blocks:
+                here = self._present.get(block) or self._learn(block)
+                loose |= here.loose
+                bound |= here.bound
+        return Presence(loose, bound)
+
+    @cached_property
+    def _present(self) -> dict[Block, Presence]:
+        return {}
+
+    @cached_property
+    def _own(self) -> frozenset[Block]:
+        return frozenset(block for message in self.base for block in message.blocks)
+
+    def _learn(self, block: Block) -> Presence:
+        known = block in self._own
+        hits = self.matcher.block(block) if known else self.matcher.hits(readable(block))
+        loose = bound = 0
+        for hit in hits:
+            near = self.anchors.get(hit.pattern)
+            if near is not None:
+                loose |= 1 << hit.pattern
+                if not near.isdisjoint(hit.words):
+                    bound |= 1 << hit.pattern
+        here = Presence(loose, bound)
+        if known:  # what a control or a strategy wrote is seldom seen twice
+            self._present[block] = here
+        return here
+
+    def _hits(self, message: Message) -> Iterator[Hit]:
+        return (hit for block in message.blocks for hit in self.matcher.block(block))
+
+
+def _kind(block: Block) -> UseKind:
+    if isinstance(block, ToolCall):
+        return "action" if len(block.arguments) < SHORT_CALL else "bulk"
+    return "text"
+
+
+def mask(facts: Iterable[int]) -> int:
+    """Bit set of fact indices.
+
+    >>> mask([0, 3])
+    9
+    """
+    return sum(1 << fact for fact in set(facts))

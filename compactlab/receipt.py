@@ -1,0 +1,95 @@
+"""The receipt of a compaction: what was done to every message, and what it saved. Data, and text for people."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Outcome = Literal["applied", "skipped", "rejected", "failed", "deferred"]
+OUTCOMES: tuple[Outcome, ...] = ("applied", "skipped", "rejected", "failed", "deferred")
+Action = Literal["kept", "edited", "dropped", "made"]
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What happened to one message: its position in the repaired input (None if made), its source, and why."""
+
+    position: int | None
+    source: int | None
+    role: str
+    action: Action
+    why: str = ""
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """Everything there is to say about one compaction; all weights in tokens of `counter`.
+
+    `kinds_*` split the weights into text, reasoning, call, result, image and overhead. `restored` are positions that
+    the strategy dropped or edited and the guard put back. `result` is the digest that lets a later pass see that
+    nothing is new.
+    """
+
+    strategy: str
+    outcome: Outcome
+    reason: str
+    counter: str
+    target: int | None
+    over_target: bool
+    tokens_before: int
+    tokens_after: int
+    kinds_before: dict[str, int]
+    kinds_after: dict[str, int]
+    changes: tuple[Change, ...]
+    repairs: tuple[str, ...]
+    notes: tuple[str, ...]
+    rules: tuple[str, ...]
+    result: str
+    restored: tuple[int, ...] = ()
+    model_calls: int = 0
+    model_tokens: int = 0
+
+    @property
+    def saved(self) -> float:
+        """Share of the weight that went: 0 for nothing, 1 for all."""
+        return 1 - self.tokens_after / self.tokens_before if self.tokens_before else 0.0
+
+    def count(self, action: Action) -> int:
+        """How many messages met *action*."""
+        return sum(change.action == action for change in self.changes)
+
+    def to_json(self) -> str:
+        """The receipt as JSON text with one level of indentation."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
+
+    def to_text(self) -> str:
+        """The receipt for people: a summary, the weights by kind, then runs of messages with the same fate."""
+        lines = [
+            f"{self.strategy}: {self.outcome}" + (f" ({self.reason})" if self.reason else ""),
+            f"{self.tokens_before:,} -> {self.tokens_after:,} tokens ({self.counter}), {self.saved:.1%} saved"
+            + ("; over its target" if self.over_target else ""),
+            "  ".join(
+                f"{kind} {tokens:,} -> {self.kinds_after[kind]:,}"
+                for kind, tokens in self.kinds_before.items()
+                if tokens or self.kinds_after[kind]
+            ),
+            *(f"repaired: {repair}" for repair in self.repairs),
+            *(f"note: {text}" for text in self.notes),
+        ]
+        return "\n".join([*lines, *_runs(self.changes)])
+
+
+def _runs(changes: tuple[Change, ...]) -> list[str]:
+    """Neighbouring messages that met the same fate for the same reason, one line a run."""
+    runs: list[tuple[Change, Change]] = []
+    for change in changes:
+        if runs and (runs[-1][0].action, runs[-1][0].why) == (change.action, change.why):
+            runs[-1] = (runs[-1][0], change)
+        else:
+            runs.append((change, change))
+    return [f"  {_span(first, last):>11}  {first.action:7}  {first.why}".rstrip() for first, last in runs]
+
+
+def _span(first: Change, last: Change) -> str:
+    if first.position is None:
+        return "new"
+    return str(first.position) if first.position == last.position else f"{first.position}-{last.position}"

@@ -1,0 +1,242 @@
+"""A run on disk: a folder that is written as it goes, survives being killed, and reads back as tables.
+
+- `manifest.json`: versions, corpus digest, counter, seed, strategies, sessions; nothing that changes from run to run.
+- `records.jsonl`: blocks of rows in case order. A block is one session at one cut under one strategy or control: first
+  a row `outcome` that says how many rows follow, then a row a score.
+- `compactions.jsonl`: what each strategy kept, edited and made, so that a run can be scored again without running.
+- `timings.jsonl`: seconds; all that is not repeatable stands here alone.
+
+A run that is killed and started again keeps its complete blocks, drops the unfinished one, goes on, and ends with the
+same bytes. Blocks that a plug-in made whose source has changed since are made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import msgspec
+
+from compactlab.errors import RunError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCORER_VERSION = "1"
+"""Changes whenever the same compaction would score differently; runs of two versions are not comparable."""
+
+
+class Key(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which block: session, cut (a share of its assistant messages, or a window), strategy or control.
+
+    `size_of` is the strategy whose size a control has. The strategy `facts` is no strategy: its block says what was at
+    risk and needed at the cut.
+    """
+
+    session: str
+    cut: str
+    strategy: str
+    size_of: str = ""
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One row: `value` of `n` for a metric (see `compactlab.metrics.Score`); for the metric `outcome`, n rows follow.
+
+    `index` is the position of the assistant message at the cut; `draws` how many draws a value is the mean of.
+    """
+
+    session: str
+    agent_type: str
+    cluster: str
+    cut: str
+    index: int
+    strategy: str
+    metric: str
+    value: float = 0.0
+    n: int = 1
+    size_of: str = ""
+    family: str = ""
+    use: str = ""
+    home: str = ""
+    draws: int = 1
+    outcome: str = ""
+    reason: str = ""
+    made_by: str = ""
+
+    @property
+    def key(self) -> Key:
+        return Key(self.session, self.cut, self.strategy, self.size_of)
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What a run was made of; two runs compare only if scorer version, counter and corpus digest agree."""
+
+    compactlab: str
+    scorer: str
+    counter: str
+    counter_version: str
+    seed: int
+    cuts: tuple[str, ...]
+    strategies: tuple[str, ...]
+    corpus: str
+    sessions: tuple[str, ...]
+    families: tuple[str, ...]
+    plugins: dict[str, str]
+
+    def digest(self) -> str:
+        """Eight hex digits that name the run's folder."""
+        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:8]
+
+
+class Block(msgspec.Struct, frozen=True):
+    """All rows of one key, the first its outcome; what the strategy left; how many seconds it took."""
+
+    records: tuple[Record, ...]
+    compaction: dict[str, Any] | None = None
+    seconds: float | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.records[0].key
+
+
+_decode_record = msgspec.json.Decoder(Record).decode
+
+
+def encode(row: object) -> bytes:
+    """One line of JSON; lone surrogates, which msgspec refuses, come out escaped."""
+    try:
+        return msgspec.json.encode(row) + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(row)).encode() + b"\n"
+
+
+class Writer:
+    """Writes the blocks of a run in case order, one writer, flushed; takes up what an earlier start left complete."""
+
+    def __init__(self, folder: Path, manifest: Manifest, made_by: Callable[[str], str]) -> None:
+        """Open or make *folder*; *made_by* gives the digest of the plug-ins behind a strategy's name.
+
+        Raises `RunError` if the folder holds another run, or other files.
+        """
+        self.folder = folder
+        _claim(folder, manifest)
+        blocks, in_place = _complete_blocks(folder / "records.jsonl", made_by)
+        leavings = _lines_by_key(folder / "compactions.jsonl")
+        self._held = {key: (leavings.get(key, b""), lines) for key, lines in blocks.items()}
+        self._in_place = in_place
+        self.done = frozenset(blocks)
+        self._records = _truncated(folder / "records.jsonl", sum(len(blocks[key]) for key in in_place))
+        self._compactions = _truncated(folder / "compactions.jsonl", sum(len(self._held[key][0]) for key in in_place))
+        self._timings = (folder / "timings.jsonl").open("ab")
+
+    def write(self, block: Block) -> None:
+        """Append a block that was just made."""
+        left = encode({"key": block.key, "left": block.compaction}) if block.compaction is not None else b""
+        self._append(left, b"".join(encode(record) for record in block.records))
+        if block.seconds is not None:
+            self._timings.write(encode({"key": block.key, "seconds": round(block.seconds, 6)}))
+
+    def keep(self, key: Key) -> None:
+        """Keep a block of `done` at this place of the order."""
+        if key not in self._in_place:
+            self._append(*self._held[key])
+
+    def close(self) -> None:
+        for file in (self._compactions, self._records, self._timings):
+            file.close()
+
+    def _append(self, left: bytes, records: bytes) -> None:
+        self._compactions.write(left)
+        self._compactions.flush()
+        self._records.write(records)
+        self._records.flush()
+
+
+def _claim(folder: Path, manifest: Manifest) -> None:
+    """Put the manifest into the folder; refuse one that holds another run or anything else."""
+    path = folder / "manifest.json"
+    if path.exists():
+        old = read_manifest(folder)
+        for field in Manifest.__struct_fields__:
+            if field not in {"plugins", "compactlab"} and getattr(old, field) != getattr(manifest, field):
+                raise RunError(f"{folder}: holds a run with another {field}; expected a new folder, or the same run")
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise RunError(f"{folder}: is not empty and holds no run; expected a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(manifest, order="deterministic"), indent=1) + b"\n")
+    except OSError as error:
+        raise RunError(f"{folder}: cannot be written ({error.strerror})") from error
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a run; `RunError` if there is none that this version can read."""
+    try:
+        return msgspec.json.decode((folder / "manifest.json").read_bytes(), type=Manifest)
+    except OSError as error:
+        raise RunError(f"{folder}: holds no run (manifest.json: {error.strerror})") from error
+    except msgspec.DecodeError as error:
+        raise RunError(f"{folder}: manifest.json cannot be read ({error})") from error
+
+
+def _complete_blocks(path: Path, made_by: Callable[[str], str]) -> tuple[dict[Key, bytes], frozenset[Key]]:
+    """The lines of each whole block made by today's plug-ins, and the keys of those before the first that is not."""
+    blocks: dict[Key, bytes] = {}
+    in_place: set[Key] = set()
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    at, unbroken = 0, True
+    while at < len(lines) - 1:  # the last piece has no line end: empty, or cut off
+        try:
+            head = _decode_record(lines[at])
+        except msgspec.DecodeError:
+            break
+        block = lines[at : at + 1 + head.n]
+        if head.metric != "outcome" or at + 1 + head.n > len(lines) - 1:
+            break
+        if head.made_by == made_by(head.strategy):
+            blocks[head.key] = b"\n".join(block) + b"\n"
+            in_place.update([head.key] if unbroken else [])
+        else:
+            unbroken = False
+        at += 1 + head.n
+    return blocks, frozenset(in_place)
+
+
+def _lines_by_key(path: Path) -> dict[Key, bytes]:
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    return {msgspec.json.decode(line, type=_Keyed).key: line + b"\n" for line in lines}
+
+
+class _Keyed(msgspec.Struct):
+    key: Key
+
+
+def _truncated(path: Path, size: int) -> IO[bytes]:
+    file = path.open("ab")
+    file.truncate(size)
+    return file
+
+
+class Results:
+    """A run read back: `manifest`, `records`, and tidy data frames."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self.manifest = read_manifest(self.folder)
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """All rows, in case order; an unfinished last line is left out."""
+        lines = (self.folder / "records.jsonl").read_bytes().split(b"\n")
+        return tuple(_decode_record(line) for line in lines[:-1])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a record; the columns are the fields of `Record`; `value` is a sum over `n` things, or tokens."""
+        import pandas as pd
+
+        return pd.DataFrame([msgspec.structs.asdict(record) for record in self.records])

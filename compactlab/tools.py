@@ -1,0 +1,84 @@
+"""What a tool call does, whatever its harness calls the tool: one name for the same tool, and whether it only reads."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from compactlab.transcript import ToolCall
+
+_OTHER_NAMES = {
+    "read": "read_file readfile view view_file open open_file cat notebookread",
+    "bash": "shell local_shell exec exec_command execute_bash run_command run_shell_command run_terminal_cmd terminal",
+    "grep": "search search_files search_file_content ripgrep rg grep_search codebase_search",
+    "glob": "find find_files file_search find_by_name",
+    "list_dir": "ls list list_files list_directory",
+    "edit": "multiedit str_replace str_replace_editor str_replace_based_edit_tool edit_file apply_patch replace patch"
+    " notebookedit",
+    "write": "write_file create create_file write_to_file",
+}
+_SAME = {other: name for name, others in _OTHER_NAMES.items() for other in others.split()}
+
+_READERS = frozenset({"read", "grep", "glob", "list_dir"})
+_READING_PROGRAMS = frozenset(
+    """
+    cat head tail grep egrep fgrep rg sed awk find ls tree wc sort uniq cut tr diff cmp stat file du nl column jq xxd od
+    less more cd pwd echo printf test true for do done while if then else fi [ basename dirname md5sum sha256sum
+    """.split()
+)
+_READING_GIT = frozenset("log show diff status ls-files blame grep branch tag rev-parse shortlog".split())
+_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
+_HARMLESS = re.compile(r"\d?>\s*(?:&\d|/dev/null)|&>\s*/dev/null")
+_WRITES = re.compile(r">|\bsed\b[^|;]*\s-[a-zA-Z]*i\b|\bfind\b[^|;]*\s-(?:delete|exec)\b|<<")
+
+
+def tool_name(recorded: str) -> str:
+    """Give the name that the seeds use for a tool; a tool that none of them is keeps its own, in lower case.
+
+    >>> tool_name("Read"), tool_name("run_shell_command"), tool_name("memory")
+    ('read', 'bash', 'memory')
+    """
+    folded = recorded.rpartition(".")[2].casefold()
+    return _SAME.get(folded, folded)
+
+
+def is_read_only(call: ToolCall) -> bool:
+    """Tell whether the same call would bring the same kind of thing back and change nothing.
+
+    A shell command is read-only if every program in it is on a closed list and nothing is redirected into a file;
+    what a test run or a script printed is one-off output, though it could be run again.
+
+    >>> is_read_only(ToolCall("1", "bash", '{"command": "cd src && cat a.py | head -5 2>/dev/null"}'))
+    True
+    >>> is_read_only(ToolCall("2", "bash", '{"command": "pytest -q > out.txt"}'))
+    False
+    """
+    name = tool_name(call.name)
+    return name in _READERS or (name == "bash" and _only_reads(shell_command(call)))
+
+
+def shell_command(call: ToolCall) -> str:
+    """The command line of a shell call, or an empty string where the arguments hold none."""
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return ""
+    found = next((arguments[k] for k in ("command", "cmd", "script") if k in arguments), "") if arguments else ""
+    if isinstance(found, list):
+        return str(found[-1]) if found else ""
+    return found if isinstance(found, str) else ""
+
+
+def _only_reads(command: str) -> bool:
+    command = _HARMLESS.sub(" ", command)
+    if not command.strip() or _WRITES.search(command):
+        return False
+    return all(_reads(part.split()) for part in _SEPARATOR.split(command) if part.strip())
+
+
+def _reads(words: list[str]) -> bool:
+    while words and (words[0] in {"do", "then", "else"} or ("=" in words[0] and len(words) > 1)):
+        words = words[1:]
+    if words[:1] == ["git"]:
+        return next((word for word in words[1:] if not word.startswith("-")), "") in _READING_GIT
+    return not words or words[0].rpartition("/")[2] in _READING_PROGRAMS
