@@ -143,11 +143,12 @@ def repair(messages: Sequence[Message]) -> Repaired:
     split, origins = split_turns(messages)
     pairing = pair(split)
     last = _last_assistant(split)
-    closing: dict[int, list[ToolCall]] = defaultdict(list)
+    unanswered: dict[int, list[ToolCall]] = defaultdict(list)
     for place in pairing.open_calls:
         call = split[place.message].blocks[place.block]
         if place.message != last and isinstance(call, ToolCall):
-            closing[_after_results(split, place.message)].append(call)
+            unanswered[place.message].append(call)
+    closing = {_after_results(split, position): calls for position, calls in unanswered.items()}
     dropping = dict.fromkeys(pairing.orphans, "no call before it")
     dropping |= dict.fromkeys(pairing.doubles, "its call was answered before")
     if not closing and not dropping:

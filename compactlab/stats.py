@@ -57,3 +57,18 @@ def _t_quantile(degrees: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + CONFIDENCE) / 2))
+
+
+def detectable(differences: Sequence[tuple[str, float]], power: float = 0.8) -> float | None:
+    """The smallest true difference that paired (cluster, difference) values would show with *power*; None if too few.
+
+    (t_0.975 + t_power) times the clustered standard error; both quantiles with C - 1 degrees of freedom.
+    """
+    estimate = clustered(differences)
+    if estimate is None or estimate.half is None:
+        return None
+    from scipy.special import stdtrit
+
+    degrees = estimate.clusters - 1
+    error = estimate.half / _t_quantile(degrees)
+    return error * (_t_quantile(degrees) + float(stdtrit(degrees, power)))

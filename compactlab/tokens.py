@@ -1,7 +1,7 @@
 """The one weight function: what a block costs, in tokens of a named counter.
 
 Text, calls (id, name, arguments), results, reasoning and pictures all weigh something; a message adds four tokens.
-Opaque reasoning weighs a quarter token a byte; a picture its width times height over 750 (Anthropic's published rule),
+Opaque reasoning, and a signature without words, weigh a quarter token a byte; a picture its width times height over 750 (Anthropic's published rule),
 1,600 tokens if its size is unknown. Special-token strings count as ordinary text. Meter, marks, cuts, savings and
 reports all use this function and no other. Vocabularies lie inside the package `toktok-rs`: no network.
 """
@@ -74,7 +74,7 @@ def _short(text: str, limit: int = 500_000) -> Iterable[str]:
 
 
 def truncated(text: str, tokens: int, counter_name: str = DEFAULT_COUNTER) -> str:
-    """Cut *text* down to the longest start that weighs at most *tokens*; the text itself if it fits.
+    """Cut *text* down to a start that weighs at most *tokens*, as long as bisection finds; itself if it fits.
 
     >>> truncated("hello wide world", 2)
     'hello wide'
@@ -126,7 +126,8 @@ class Meter:
     def messages(self, messages: Iterable[Message]) -> int:
         """Weight of a list of messages; blocks not yet known are counted in one batch."""
         messages = tuple(messages)
-        self._learn([block for message in messages for block in message.blocks if block not in self._known])
+        fresh = (block for message in messages for block in message.blocks if block not in self._known)
+        self._learn(list(dict.fromkeys(fresh)))
         return sum(self.message(message) for message in messages)
 
     def by_kind(self, messages: Iterable[Message]) -> dict[str, int]:
@@ -177,8 +178,9 @@ def _uncountable(block: Block) -> int:
         return _pixels(block)
     if isinstance(block, ToolResult):
         return sum(_pixels(part) for part in block.content if isinstance(part, Image))
-    if isinstance(block, Reasoning) and block.opaque is not None:
-        return -(-len(block.opaque.encode("utf-8", "replace")) // 4)
+    if isinstance(block, Reasoning):
+        unseen = block.opaque or ("" if block.text else block.signature) or ""
+        return -(-len(unseen.encode("utf-8", "replace")) // 4)
     return 0
 
 

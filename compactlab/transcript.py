@@ -144,11 +144,8 @@ class Transcript(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         last = max((c for c in self.compactions if c.position <= position), key=lambda c: c.position, default=None)
         if last is None:
             return tuple(range(position))
-        leading = [i for i in self._leading_system if i < last.position]
-        kept = sorted({*leading, *last.kept})
-        head = [i for i in kept if i < last.position]
-        fresh = [i for i in range(last.position, position) if i not in set(head)]
-        return (*head, *fresh)
+        head = sorted(i for i in {*self._leading_system, *last.kept} if i < last.position)
+        return (*head, *range(last.position, position))
 
     @cached_property
     def _leading_system(self) -> tuple[int, ...]:
@@ -177,10 +174,9 @@ def readable(block: Block) -> str:
 
 def _decoded(arguments: str) -> str:
     try:
-        value = json.loads(arguments)
+        return "\n".join(_lines(json.loads(arguments), ""))
     except (ValueError, RecursionError):
         return arguments
-    return "\n".join(_lines(value, ""))
 
 
 def _lines(value: object, key: str) -> list[str]:

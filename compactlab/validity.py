@@ -9,8 +9,9 @@ Three rule sets, each from what the vendors document or answer with status 400:
 - `strict`: `openai`, and what chat templates of open models add (Mistral's, Qwen's): people and agent take turns, and
   a system message stands only at the start. A step of calls and results belongs to the answer that follows it.
 
-Lists are judged in split form (`history.split_turns`); positions are those of the list as given. Blank text inside a
-result is no fault: a result may be empty on every wire.
+Lists are judged in split form (`history.split_turns`), which moves results into tool messages of their own: both
+storage shapes get the same verdict. Positions are those of the list as given. Blank text inside a result is no fault:
+a result may be empty on every wire.
 """
 
 from __future__ import annotations
@@ -54,7 +55,6 @@ def violations(messages: Sequence[Message], rules: RuleSet) -> tuple[Violation, 
         raise UnknownName(f"rule set {rules!r} is unknown; known are {', '.join(_CHECKS)}")
     split, origins = split_turns(messages)
     found = [v._replace(position=origins[v.position]) for v in _CHECKS[rules](split)]
-    found += _misplaced_results(messages)
     if all(message.role == "system" for message in messages):
         found.append(Violation("no_messages", 0, "nothing but system messages" if messages else "an empty list"))
     return tuple(sorted(found, key=lambda v: v.position))
@@ -220,10 +220,3 @@ def _misplaced(message: Message, position: int) -> Iterator[Violation]:
             yield Violation("misplaced_block", position, f"a call in a message of role {message.role}")
         elif message.role == "tool" and not isinstance(block, ToolResult):
             yield Violation("misplaced_block", position, f"{type(block).__name__} in a message of role tool")
-
-
-def _misplaced_results(messages: Sequence[Message]) -> Iterator[Violation]:
-    """Find results outside tool messages; those of a whole turn in one assistant message are at home there."""
-    for position, message in enumerate(messages):
-        if message.role in {"system", "user"} and message.results:
-            yield Violation("misplaced_block", position, f"a result in a message of role {message.role}")

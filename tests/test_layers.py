@@ -37,6 +37,7 @@ ORDER = (
     "stats",
     "metrics",
     "results",
+    "summary",
     "controls",
     "policy",
     "harness",
@@ -46,6 +47,7 @@ ORDER = (
     "report",
     "memory",
     "cli",
+    "__main__",
 )
 
 # The catalog is what finds plug-ins: it loads them, and asks what a strategy is, when it is called and not before.
@@ -85,7 +87,8 @@ class _Imports(ast.NodeVisitor):
         self.generic_visit(node)
         self._depth -= 1
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node):
+        self.visit_FunctionDef(node)
 
     def visit_If(self, node):
         if ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}:
@@ -128,6 +131,8 @@ def imports(name, source, *, is_package=False):
 def faults(name, source, *, is_package=False):
     """Say which imports of a module go the wrong way."""
     here = layer(name)
+    if here is None:
+        return [f"{name} stands in no layer"]
     found = []
     for imported, inside in sorted(imports(name, source, is_package=is_package)):
         there = layer(imported)

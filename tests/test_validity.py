@@ -82,7 +82,9 @@ BROKEN = [
     ("openai", "empty_message", 1, [user(), Message("tool", ())]),
     ("openai", "no_messages", 0, []),
     ("openai", "no_messages", 0, [system()]),
-    ("openai", "misplaced_block", 1, [user(), Message("user", (result("a"), Text("see?")))]),
+    ("openai", "orphan_result", 1, [user(), Message("user", (result("a"), Text("see?")))]),
+    ("anthropic", "late_result", 2, [user(), calling("a"), Message("user", (Text("see"), result("a")))]),
+    ("anthropic", "misplaced_block", 0, [Message("system", (call("a"),)), user()]),
     ("openai", "misplaced_block", 0, [Message("user", (call("a"),))]),
     ("openai", "misplaced_block", 1, [user(), Message("tool", (Text("fine"),))]),
     ("anthropic", "unanswered_call", 1, [user(), calling("a"), agent(), user()]),
@@ -186,6 +188,11 @@ def test_a_call_that_no_result_ever_answers_is_found(history):
     split, _ = split_turns(history)
     found = {v.position for v in violations(split, "openai") if v.rule in {"open_call", "unanswered_call"}}
     assert {place.message for place in pair(split).open_calls if split[place.message].role == "assistant"} <= found
+
+
+@given(messages())
+def test_a_list_and_its_split_form_break_the_same_rules(history):
+    assert broken(history, RULE_SETS) == broken(split_turns(history)[0], RULE_SETS)
 
 
 @given(split_and_turn_shape())

@@ -9,14 +9,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compactlab.facts.code import mine_paths, mine_urls
+from compactlab.facts.commands import mine_commands
+from compactlab.facts.dates import mine_dates
+from compactlab.facts.errors import mine_errors
 from compactlab.facts.fact import FAMILIES, Fact, Family
 from compactlab.facts.identifiers import mine_identifiers
 from compactlab.facts.merging import Place, merged
 from compactlab.facts.numbers import mine_numbers
+from compactlab.facts.prose import Names, mine_quotes
+from compactlab.facts.quantities import mine_quantities
 from compactlab.facts.sheet import Sheet
-from compactlab.transcript import Block, Message
+from compactlab.transcript import Message, ToolCall
 
 __all__ = ["FAMILIES", "Fact", "Family", "mine"]
+
+# What reads the whole text first, then who takes what the others left, the most specific first.
+_MINERS = (
+    mine_errors,
+    mine_commands,
+    mine_quotes,
+    mine_urls,
+    mine_paths,
+    mine_dates,
+    mine_identifiers,
+    mine_quantities,
+    mine_numbers,
+)
 
 
 def mine(messages: Sequence[Message]) -> tuple[Fact, ...]:
@@ -24,18 +42,16 @@ def mine(messages: Sequence[Message]) -> tuple[Fact, ...]:
 
     >>> from compactlab.transcript import Text
     >>> [f.value for f in mine([Message("user", (Text("ETL-727: see meterflow/stage.py, 30717.807 kWh"),))])]
-    ['ETL-727', 'meterflow/stage.py', '30717.807']
+    ['ETL-727', 'meterflow/stage.py', '30717.807 kWh']
     """
     blocks = dict.fromkeys(block for message in messages for block in message.blocks)
+    tools = {block.name for block in blocks if isinstance(block, ToolCall)}
     found: list[tuple[Place, Fact]] = []
+    names = Names()
     for index, block in enumerate(blocks):
-        sheet = _mined(block)
-        found += [((index, start), made) for start, made in sheet.found]
-    return merged(found)
-
-
-def _mined(block: Block) -> Sheet:
-    sheet = Sheet(block)
-    for family in (mine_urls, mine_paths, mine_identifiers, mine_numbers):
-        family(sheet)
-    return sheet
+        sheet = Sheet(block)
+        for miner in _MINERS:
+            miner(sheet)
+        names.read(index, sheet)
+        found += [((index, start), made) for start, made in sheet.found if made.value not in tools]
+    return merged([*found, *names.facts()])

@@ -37,25 +37,33 @@ GUESSABLE_PATHS: frozenset[str] = frozenset(
     ember.js chart.js socket.io
     """.split()
 )
-MEDIA_KINDS: frozenset[str] = frozenset("""
+MEDIA_KINDS: frozenset[str] = frozenset(
+    """
     application text image audio video multipart font message
-""".split())
-OBJECTS: frozenset[str] = frozenset("""
+""".split()
+)
+OBJECTS: frozenset[str] = frozenset(
+    """
     self cls this response resp res req request args np pd os sys
-""".split())
-GUESSABLE_HOSTS: frozenset[str] = frozenset(["localhost", "127.0.0.1", "0.0.0.0", "example.com", "example.org", "::1"])
+""".split()
+)
+GUESSABLE_HOSTS: frozenset[str] = frozenset("""localhost 127.0.0.1 0.0.0.0 ::1 example.com example.org""".split())
 GUESSABLE_PORTS: frozenset[str] = frozenset(["80", "443", "8080"])
 
 _TRAILING = ".,;:!?'\"*_)]}>-"
 _URL = re.compile(r"(?<![\w+.-])(?:https?|ftp|sftp|ssh|git|wss?|s3|gs|file|postgres(?:ql)?|redis|mysql|amqp|mongodb"
                   r"|sqlite|kafka|jdbc:\w+)://[^\s\"'<>`\\^{}|\ufffc]{3,500}")  # fmt: skip
-_MAIL = re.compile(r"(?<![\w.+@/-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,12}(?![\w@])")
+_MAIL = re.compile(r"(?<![\w.+@/-])[A-Za-z0-9][\w.+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,12}(?![\w@])")
 _HOST = re.compile(r"(?<![\w.@/:-])(?:\d{1,3}(?:\.\d{1,3}){3}|[A-Za-z][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){0,5})"
                    r"(?::\d{2,5})?(?![\w:-]|\.\w)")  # fmt: skip
-_HOST_ENDINGS: frozenset[str] = frozenset("""
+_HOST_ENDINGS: frozenset[str] = frozenset(
+    """
     com org net io dev internal local example cloud eu de uk ch at fr nl
-""".split())
-_PATH = re.compile(r"((?<!\w)[A-Za-z]:[\\/](?:[\w.+~-]{1,255}[\\/]){0,40}[\w.+~-]{0,255}|[\w.~@+%$*/-]+)(:\d+(?::\d+)?)?")
+""".split()
+)
+_PATH = re.compile(
+    r"((?<!\w)[A-Za-z]:[\\/](?:[\w.+~-]{1,255}[\\/]){0,40}[\w.+~-]{0,255}|[\w.~@+%$*/-]+)(:\d+(?::\d+)?)?"
+)
 _SEGMENT = re.compile(r"\.{0,2}[\w@+~-][\w.@+~-]*")
 _NAMED_FILE = re.compile(r"(?<=[\w/-])\.([A-Za-z][A-Za-z0-9]{0,7})$")
 _FILE_LIKE = re.compile(r"[-_0-9A-Z]")
@@ -92,9 +100,10 @@ def _host(match: re.Match[str]) -> Iterable[Fact]:
     labels = name.split(".")
     if name[0].isdigit():
         known = len(labels) == 4 and all(int(label) < 256 for label in labels)
-        good = known and (_port(value) if name in GUESSABLE_HOSTS else not port or _port(value) or True)
+        good = known and (name not in GUESSABLE_HOSTS or _port(value))
     elif len(labels) > 1:
-        good = labels[-1] in _HOST_ENDINGS and name not in GUESSABLE_HOSTS and len(name) > 6
+        ending = labels[-1] in _HOST_ENDINGS and labels[0] not in OBJECTS and len(name) > 6
+        good = name not in GUESSABLE_HOSTS and (ending or (_port(value) and len(port) >= 4 and "_" not in name))
     else:
         good = _port(value) and len(port) >= 4 and (name == "localhost" or "-" in name)
     return (fact("url", value),) if good else ()
@@ -120,7 +129,9 @@ def _path(match: re.Match[str]) -> Iterable[Fact]:
     text, start = match.string, match.start()
     before = text[start - 1] if start else " "
     after = text[match.end() : match.end() + 1]
-    if before in "}<)&" or (after == "(" and "/" not in value):
+    if before in "}<)&[" or (after == "(" and "/" not in value):
+        return ()
+    if match[1].endswith("/") and value.count("/") == 0 and before not in " \n\t\"'`(":
         return ()
     return (fact("path", value, value + "/") if match[1].endswith("/") else fact("path", value),)
 
@@ -136,7 +147,7 @@ def path_of(token: str) -> str | None:
     if len(token) < 4 or len(token) > 400 or token.lower() in GUESSABLE_PATHS or "//" in token:
         return None
     if token[1:3] in {":\\", ":/"} and token[0].isalpha():
-        return token.rstrip("\\/") if len(token) > 4 else None
+        return token.rstrip("\\/") if len(re.split(r"[\\/]", token)[1]) > 2 else None
     if "/" not in token:
         return token if _is_bare_file(token) else None
     shown = token.rstrip("/")
@@ -153,13 +164,15 @@ def _is_bare_file(token: str) -> bool:
     if not ending or stem in OBJECTS or not _SEGMENT.fullmatch(token) or token.startswith(("-", "@", "+")):
         return False
     kind = ending[1].lower()
+    if len(stem) < 2:
+        return False
     return kind in EXTENSIONS or (kind in DOUBTFUL_EXTENSIONS and _FILE_LIKE.search(stem) is not None)
 
 
 def _is_absolute(shown: str, segments: list[str]) -> bool:
     if not any(c.isalpha() for c in shown) or (not segments[0][0].isalpha() and segments[0][0] not in "._"):
         return False
-    return len(segments) > 1 or _NAMED_FILE.search(shown) is not None or shown[0] == "~"
+    return shown[0] == "~" or (len(segments) > 1 and min(len(segments[0]), len(segments[-1])) > 1)
 
 
 def _is_relative(token: str, segments: list[str]) -> bool:
@@ -170,15 +183,16 @@ def _is_relative(token: str, segments: list[str]) -> bool:
     ending = _NAMED_FILE.search(token)
     if ending and (ending[1].lower() in EXTENSIONS or ending[1].lower() in DOUBTFUL_EXTENSIONS):
         return True
-    if token.endswith("/"):
-        return len(token) > 4
-    return first in FOLDERS or first in {"..", "~"}
+    if min(map(len, segments)) < 2 or any(segment.endswith(".") for segment in segments):
+        return False
+    if len(segments) == 1:
+        return len(first) > 4 and first.islower() and first not in FOLDERS and "." not in first
+    return first in FOLDERS or first == ".."
 
 
 FOLDERS: frozenset[str] = frozenset(
-    """
-    src lib tests test docs doc data app apps bin config conf scripts packages fixtures logs tmp workspace
-    memory inbox notes internal cmd pkg crates examples assets public static templates migrations .github .git
-    .ci benchmarks tools build dist services server client components
+    """src lib tests test docs doc data app apps done open failed bin config conf scripts packages fixtures logs tmp
+    workspace memory inbox notes internal cmd pkg crates examples assets public static templates migrations .github .git
+    .ci benchmarks tools build dist services server client components orders
     """.split()
 )

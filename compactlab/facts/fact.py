@@ -6,9 +6,7 @@ from typing import Literal
 
 import msgspec
 
-Family = Literal[
-    "path", "url", "command", "identifier", "hash", "error", "number", "name", "quantity", "quote", "date"
-]
+Family = Literal["path", "url", "command", "identifier", "hash", "error", "number", "name", "quantity", "quote", "date"]
 
 # The most specific family first: a value that two families find belongs to the earlier one.
 FAMILIES: tuple[Family, ...] = (

@@ -49,49 +49,59 @@ ORDINARY_STARTS: frozenset[str] = frozenset(
     """.split()
 )
 
-_TOKEN = re.compile(r"[\w.-]*[^\W\d][\w.-]*|#\d{2,7}(?!\w)")
+GUESSABLE_FUNCTIONS: frozenset[str] = frozenset(
+    """format update remove delete insert append extend filter reduce render handle process execute create connect
+    commit rollback result results request response parser reader writer loader setup_ teardown assert_ handler wrapper
+    decorator inner outer replace""".split()
+)
+
 _RUN = re.compile(r"[\w.#-]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-fA-F])(?:[0-9a-f]{7,64}|[0-9A-F]{7,64})")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,8}")
 _FLOAT = re.compile(r"\d+[eE]\d+")
 _CODE = re.compile(r"(?=.*\d)[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+|[A-Z]{1,5}\d{2,}[A-Z0-9]*")
-_KEBAB = re.compile(r"(?=.*\d)[A-Za-z]\w*(?:-\w+)+")
+_KEBAB = re.compile(r"(?=.*\d)[A-Za-z]{2}\w*(?:-\w+)+")
 _SNAKE = re.compile(r"_{0,2}[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)+_{0,2}")
 _CAMEL = re.compile(r"[a-z]+[a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[A-Z]{2,}[a-z]{2,}\w*")
 _DOTTED = re.compile(r"[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+")
 _MISSING_BLANK = re.compile(r"[^\W\d_]+\.[A-Z][a-z]+")
+_ZONE = re.compile(
+    r"(?<![\w/])(?:Europe|America|Asia|Africa|Australia|Pacific|Atlantic)/[A-Z][a-z]+(?:_[A-Z][a-z]+)*(?!\w)"
+)
 _ISSUE = re.compile(r"#\d{2,7}")
-_DEFINED = re.compile(r"\b(?:def|function|fn|func)\s+([A-Za-z_]\w{3,60})\s?(?=\()")
+_DEFINED = re.compile(r"\b(?:def|function|fn|func)\s+([A-Za-z_]\w{5,60})\s?(?=\()")
 
 
 def mine_identifiers(sheet: Sheet) -> None:
     """Take digests and identifiers; look for what is defined."""
     sheet.look(_DEFINED, _defined)
-    sheet.take(_RUN, lambda match: of_token(match[0]))
+    sheet.take(_ZONE, lambda match: (fact("identifier", match[0]),))
+    sheet.take(_RUN, lambda match: of_token(match[0], called=match.string[match.end() : match.end() + 1] == "("))
 
 
 def _defined(match: re.Match[str]) -> Iterable[Fact]:
     name = match[1]
-    if of_token(name) or name.startswith("__") or name in {"main", "test", "init", "open", "print", "setup"}:
+    if of_token(name) or name.startswith("__") or name in GUESSABLE_FUNCTIONS:
         return ()
     return (fact("identifier", f"{name}()", f"{name}("),)
 
 
 @lru_cache(maxsize=65_536)
-def of_token(token: str) -> tuple[Fact, ...]:
-    """Give the digests and identifiers that *token* is, or is made of.
+def of_token(token: str, *, called: bool = False) -> tuple[Fact, ...]:
+    """Give the digests and identifiers that *token* is, or is made of; *called* if a bracket follows it.
 
-    >>> [f.value for f in of_token("load.fold_key-1")], [f.value for f in of_token("PX-55121")]
-    (['load.fold_key'], ['PX-55121'])
+    >>> [f.value for f in of_token("load.fold_key")], [f.value for f in of_token("PX-55121")]
+    (['fold_key'], ['PX-55121'])
     """
+    option = token.startswith("-")
     token = token.strip(".-")
     if len(token) < 3 or len(token) > 120 or token.lower() in GUESSABLE_IDENTIFIERS:
         return ()
-    whole = _whole(token)
+    whole = None if option or "a-z" in token.lower() else _whole(token)
     if whole:
         return (whole,)
-    parts = [part for piece in token.split("-") for part in _dotted(piece.strip("."))]
+    parts = [] if "-" in token else _dotted(token, called=called)
     return tuple(made for part in parts if (made := _word(part)))
 
 
@@ -111,19 +121,17 @@ def _whole(token: str) -> Fact | None:
     return None
 
 
-def _dotted(piece: str) -> list[str]:
-    """Give a dotted name whole if it names something of this project, else its parts."""
+def _dotted(piece: str, *, called: bool) -> list[str]:
+    """Give a dotted name of three parts and more whole; of other dotted names, and of methods, the parts."""
     if not _DOTTED.fullmatch(piece) or _MISSING_BLANK.fullmatch(piece):
         return piece.split(".")
     parts = piece.split(".")
-    while parts and parts[0].lower() in LIBRARIES:
-        if parts[0] not in {"self", "cls", "this"}:
-            return []
+    if parts[0] in {"self", "cls", "this"}:
         parts = parts[1:]
-    marked = any("_" in part.strip("_") or _CAMEL.fullmatch(part) for part in parts)
-    if len(parts) > 1 and (marked or len(parts) > 2) and min(map(len, parts)) > 2:
-        return [".".join(parts)]
-    return parts
+    if parts[0].lower() in LIBRARIES:
+        return []
+    whole = len(parts) > 2 and not called and piece.islower() and min(map(len, parts)) > 2
+    return [".".join(parts)] if whole else parts
 
 
 def _word(part: str) -> Fact | None:

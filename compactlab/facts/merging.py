@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from compactlab.facts.fact import FAMILIES, Fact
@@ -31,6 +31,7 @@ def merged(found: Iterable[tuple[Place, Fact]]) -> tuple[Fact, ...]:
         entry.forms |= dict.fromkeys(made.forms)
     _join(entries, "path", _endings)
     _join(entries, "hash", _starts)
+    _join_numbers(entries)
     ranked = sorted(entries.values(), key=lambda entry: (_RANK[entry.fact.family], entry.first, entry.fact.value))
     kept = sorted(_distinct(ranked), key=lambda entry: (entry.first, _RANK[entry.fact.family], entry.fact.value))
     return tuple(_made(entry) for entry in kept)
@@ -51,12 +52,12 @@ def _starts(value: str) -> list[str]:
     return [value[:length] for length in range(7, min(len(value), 13))]
 
 
-def _join(entries: dict[tuple[str, str], _Entry], family: str, shorter: object) -> None:
+def _join(entries: dict[tuple[str, str], _Entry], family: str, shorter: Callable[[str], list[str]]) -> None:
     values = [value for kind, value in entries if kind == family]
     longer: dict[str, list[str]] = defaultdict(list)
     known = set(values)
     for value in values:
-        for short in shorter(value):  # type: ignore[operator]
+        for short in shorter(value):
             if short in known:
                 longer[short].append(value)
     for short in sorted(longer, key=lambda value: (len(value), value)):
@@ -68,6 +69,23 @@ def _join(entries: dict[tuple[str, str], _Entry], family: str, shorter: object) 
             entry.forms |= gone.forms
 
 
+def _join_numbers(entries: dict[tuple[str, str], _Entry]) -> None:
+    """Let a bare number be a form of the only measure that has it; it stands by itself if several have."""
+    measures: dict[str, list[_Entry]] = defaultdict(list)
+    for entry in entries.values():
+        for form in entry.forms if entry.fact.family in {"number", "quantity"} else ():
+            if form != entry.fact.value and ("number", form) in entries:
+                measures[form].append(entry)
+    for form, owners in measures.items():
+        if len(owners) == 1:
+            gone = entries.pop(("number", form))
+            owners[0].first = min(owners[0].first, gone.first)
+            owners[0].forms |= gone.forms
+        else:
+            for owner in owners:
+                owner.forms = {way: None for way in owner.forms if way not in entries["number", form].forms}
+
+
 def _distinct(ranked: list[_Entry]) -> list[_Entry]:
     """Leave each form to the first entry that has it; an entry whose value is taken goes."""
     exact: set[str] = set()
@@ -75,8 +93,9 @@ def _distinct(ranked: list[_Entry]) -> list[_Entry]:
     everything: set[str] = set()
     kept: list[_Entry] = []
     for entry in ranked:
-        seen, key = (exact | folded, str) if False else ((exact, str) if entry.fact.exact else (everything, str.casefold))
-        taken = {form for form in entry.forms if key(form) in seen or form.casefold() in folded}
+        taken = {form for form in entry.forms if form.casefold() in folded or form in exact}
+        if not entry.fact.exact:
+            taken |= {form for form in entry.forms if form.casefold() in everything}
         if entry.fact.value in taken:
             continue
         entry.forms = {form: None for form in entry.forms if form not in taken}

@@ -21,10 +21,12 @@ GUESSABLE_NUMBERS: frozenset[str] = frozenset(
 GUESSABLE_VERSIONS: frozenset[str] = frozenset(["1.0.0", "0.0.1", "0.1.0", "0.0.0", "2.0.0", "1.1.0", "1.2.3"])
 YEARS = range(1700, 2100)
 
-AMOUNT = r"\d{1,3}(?:[,'’]\d{3})++(?:\.\d++)?|\d++(?:\.\d++)?"
+AMOUNT = r"(?<!\d,)\d{1,3}(?:[,'’]\d{3})++(?:\.\d++)?(?!,?\d)|\d++(?:\.\d++)?"
 BEFORE = r"(?<![\w\ufffc.:/#@+-])(?<!\d,)"
-AFTER = r"(?![\w\ufffc]|[.:/-]\d)"
-_VERSION = re.compile(r"(?<![\w.\ufffc/-])v?(\d{1,4}(?:\.\d{1,5}){2,3}(?:-?(?:rc|alpha|beta|dev|post|a|b)\.?\d*)?)(?![\w-]|\.\d)")
+AFTER = r"(?![\w\ufffc]|[.:/-][\d\ufffc]|/\w|,\d+p)"
+_VERSION = re.compile(
+    r"(?<![\w.\ufffc/-])v?(\d{1,4}(?:\.\d{1,5}){2,3}(?:-?(?:rc|alpha|beta|dev|post|a|b)\.?\d*)?)(?![\w-]|\.\d)"
+)
 _NUMBER = re.compile(rf"(?<![\w\ufffc.:/#@+-])(-?(?:{AMOUNT})){AFTER}")
 
 
@@ -72,6 +74,25 @@ def is_short(number: str) -> bool:
     return significant(number) < (3 if "." in number else 4)
 
 
+def bare(number: str) -> str:
+    """Give *number* without zeros at the end of its decimals.
+
+    >>> bare("105.60"), bare("120.00"), bare("120")
+    ('105.6', '120', '120')
+    """
+    return number.rstrip("0").rstrip(".") if "." in number else number
+
+
+def spellings(number: str) -> tuple[str, ...]:
+    """Give the ways to write *number* in digits: as it is, with two decimals if it has one, with commas.
+
+    >>> spellings("9385.6")
+    ('9385.6', '9385.60', '9,385.6', '9,385.60')
+    """
+    ways = [number, f"{number}0"] if len(number.partition(".")[2]) == 1 else [number]
+    return tuple(dict.fromkeys((*ways, *(grouped(way) for way in ways))))
+
+
 def _number(match: re.Match[str]) -> Iterable[Fact]:
     written = match[1]
     value = plain(written)
@@ -79,4 +100,7 @@ def _number(match: re.Match[str]) -> Iterable[Fact]:
         return ()
     if value == written and value.isdigit() and (int(value) in YEARS if len(value) == 4 else value[0] == "0"):
         return ()
-    return (fact("number", value, written, grouped(value)),)
+    short = bare(value)
+    if is_short(short):
+        return (fact("number", value, written, needs_anchor=True),)
+    return (fact("number", short, written, *spellings(short)),)

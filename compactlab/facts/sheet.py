@@ -6,10 +6,26 @@ import re
 from collections.abc import Callable, Iterable
 
 from compactlab.facts.fact import Fact
-from compactlab.facts.text import FILLER, Spans, normal, prose, unwrapped, without_blobs, without_line_numbers
+from compactlab.facts.secrets import without_secrets
+from compactlab.facts.text import (
+    FILLER,
+    Spans,
+    blank,
+    normal,
+    prose,
+    unwrapped,
+    without_blobs,
+    without_escapes,
+    without_line_numbers,
+)
 from compactlab.transcript import Block, Reasoning, Text, readable
 
 Judge = Callable[[re.Match[str]], Iterable[Fact]]
+
+
+def mineable(text: str) -> str:
+    """Mask what is never a source of facts: blobs, secrets, line numbers, written escapes; the length stays."""
+    return without_escapes(without_line_numbers(without_secrets(without_blobs(text))))
 
 
 class Sheet:
@@ -21,9 +37,9 @@ class Sheet:
     def __init__(self, block: Block) -> None:
         self.block = block
         self.spoken = isinstance(block, Text | Reasoning)
-        self.whole = without_line_numbers(without_blobs(normal(readable(block))))
+        self.whole = mineable(normal(readable(block)))
         self.prose: Spans = prose(self.whole, spoken=self.spoken)
-        self.whole = unwrapped(self.whole)
+        self.whole = unwrapped(self.whole, self.prose)
         self.text = self.whole
         self.found: list[tuple[int, Fact]] = []
 
@@ -43,3 +59,7 @@ class Sheet:
         """Let *judge* make facts of the matches of *pattern* in the whole text, and leave it to the others too."""
         for match in pattern.finditer(self.whole):
             self.found += [(match.start(), fact) for fact in judge(match) if FILLER not in fact.value]
+
+    def hide(self, pattern: re.Pattern[str]) -> None:
+        """Take the matches of *pattern* away without making facts of them."""
+        self.text = blank(self.text, [match.span() for match in pattern.finditer(self.text)])

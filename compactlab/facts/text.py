@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from compactlab.facts.words import STOP_WORDS
 
@@ -21,8 +22,9 @@ BLOB = 40  # the shortest run of base64 letters that is tested for being one
 _TOKEN = re.compile(r"\S+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_=-]+")
 _LINE_NUMBER = re.compile(r"^[ \t]{0,12}\d{1,7}(?:\t|→)", re.MULTILINE)
-_GREP_NUMBER = re.compile(r"^\d{1,6}[:-](?=\D)", re.MULTILINE)
+_GREP_NUMBER = re.compile(r"^\d{1,6}(?::(?!\d\d(?:\D|$))|-(?=[ \t]))", re.MULTILINE)
 _WRAP = re.compile(r"(?<=[^\n]{50})\n(?=[^\W\d_])")
+_ESCAPE = re.compile(r"(?<!\\)\\[nrt](?=\w)")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _PLAIN_WORD = re.compile(r"[\"'“„‘(*_]{0,3}[^\W\d_]+(?:['’-][^\W\d_]+)*[\"'”“’)*_.,;:!?]{0,4}")
 
@@ -78,7 +80,7 @@ def _is_blob(match: re.Match[str]) -> bool:
 def _is_base64(run: str) -> bool:
     """True for a run whose kind of letter (capital, small, digit) changes as often as chance would have it."""
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in run]
-    changes = sum(a != b for a, b in zip(kinds, kinds[1:], strict=False))
+    changes = sum(a != b for a, b in pairwise(kinds))
     return len(set(kinds)) == 3 and changes > 0.42 * len(run)
 
 
@@ -89,9 +91,19 @@ def without_line_numbers(text: str) -> str:
     return text
 
 
-def unwrapped(text: str) -> str:
-    """Turn the line ends of wrapped prose into blanks; the length stays."""
-    return _WRAP.sub(" ", text)
+def without_escapes(text: str) -> str:
+    r"""Mask line ends and tabs written as escapes, as in `printf 'a\tb\n'`: no word begins with their letter."""
+    return blank(text, [match.span() for match in _ESCAPE.finditer(text)]) if "\\" in text else text
+
+
+def unwrapped(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Turn the line ends inside the sentences of *spans* into blanks; the length stays."""
+    parts: list[str] = []
+    done = 0
+    for start, end in spans:
+        parts += (text[done:start], _WRAP.sub(" ", text[start:end]))
+        done = end
+    return "".join((*parts, text[done:]))
 
 
 class Spans:
@@ -105,7 +117,7 @@ class Spans:
         index = bisect_right(self._starts, position) - 1
         return index >= 0 and position < self._ends[index]
 
-    def __iter__(self) -> Iterable[tuple[int, int]]:
+    def __iter__(self) -> Iterator[tuple[int, int]]:
         return iter(zip(self._starts, self._ends, strict=True))
 
 
@@ -120,17 +132,17 @@ def prose(text: str, *, spoken: bool) -> Spans:
     for end in (*(match.end() for match in _BLANK_LINE.finditer(text)), len(text)):
         paragraph = text[start:end]
         fences = paragraph.count("```")
-        if not fenced and not fences and _reads_as_prose(paragraph, 0.08 if spoken else 0.15):
+        if not fenced and not fences and _reads_as_prose(paragraph, spoken=spoken):
             found.append((start, end))
         fenced ^= bool(fences % 2)
         start = end
     return Spans(found)
 
 
-def _reads_as_prose(paragraph: str, least: float) -> bool:
+def _reads_as_prose(paragraph: str, *, spoken: bool) -> bool:
     words = paragraph.split()
-    if not len(words) >= 3:
+    if len(words) < (3 if spoken else 8):
         return False
     plain = [word for word in words if len(word) < 40 and _PLAIN_WORD.fullmatch(word)]
     stops = sum(word.strip("\"'“”„‘’(*_.,;:!?)").lower() in STOP_WORDS for word in plain)
-    return len(plain) >= 0.6 * len(words) and stops >= least * len(words)
+    return len(plain) >= 0.6 * len(words) and stops >= (0.08 if spoken else 0.15) * len(words)

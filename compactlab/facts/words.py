@@ -24,3 +24,26 @@ wo zu zum zur
 
 STOP_WORDS: frozenset[str] = frozenset((_ENGLISH + _GERMAN).split())
 GERMAN_WORDS: frozenset[str] = frozenset(_GERMAN.split()) - frozenset(_ENGLISH.split()) - {"die", "war", "hat"}
+
+# Words with a plural's ending that count nothing, or nothing worth keeping, behind a number.
+NO_THINGS: frozenset[str] = frozenset(
+    """was is has its this his does as us yes across always perhaps sometimes besides else others ours theirs hers
+    things times ways kinds sorts questions lots bits parts points reasons ones options choices examples
+    becomes closes lands contradicts stores adds equals exceeds contains includes matches remains returns arrives
+    happens belongs covers differs agrees applies appears means lives dies counts costs abs says goes comes makes takes
+    gives gets seems looks needs wants runs stands lies plus minus versus less unless because towards
+    afterwards""".split()
+)
+
+# Capitalised words that name no person, place or thing of a session.
+NO_NAMES: frozenset[str] = frozenset(
+    """i i'm i'll i've i'd monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays
+    thursdays fridays saturdays sundays mon tue wed thu fri sat sun january february march april may june july august
+    september october november december jan feb mar apr jun jul aug sep sept oct nov dec english german french latin spanish
+    italian greek dutch british european american japanese chinese christmas easter god ok okay mr mrs ms dr sir
+    python linux docker git github gitlab postgres postgresql redis java javascript typescript rust ruby golang node
+    npm pip markdown json yaml html bash unix windows mac macos kubernetes sqlite excel google chrome firefox slack
+    internet web api url ci pr readme todo note yes no thanks hello hi dear sorry please true
+    false none null review finish agreed worked validate unreleased counter makefile dockerfile chapter section table
+    figure part step appendix north south east west""".split()
+)

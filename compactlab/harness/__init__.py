@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -65,11 +66,13 @@ class Settings:
 
 def run(
     paths: str | Path | Iterable[str | Path],
-    out: str | Path,
+    out: str | Path | None = None,
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Run *settings* over the transcripts at *paths* into the folder *out*, or go on with the run that it holds.
+
+    Without *out* the folder is new: `runs/<time>-<digest>`.
 
     Hand-made probes are taken from `NAME.probes.jsonl` beside each `NAME.jsonl`, and from `settings.probes`. *progress*
     is called with blocks done, blocks in all, and the session. Raises `TranscriptError`, `SpecError`, `UnknownName` or
@@ -77,7 +80,8 @@ def run(
     """
     settings = settings or Settings()
     corpus = _Corpus.read([paths] if isinstance(paths, str | Path) else paths, settings)
-    writer = Writer(Path(out), corpus.manifest, corpus.made_by)
+    folder = Path(out) if out else Path("runs", f"{datetime.now():%Y%m%d-%H%M%S}-{corpus.manifest.digest()}")  # noqa: DTZ005
+    writer = Writer(folder, corpus.manifest, corpus.made_by)
     jobs = corpus.jobs(writer.done)
     total = sum(len(keys(job)) for job in jobs)
     done = 0
@@ -94,7 +98,7 @@ def run(
                     progress(done, total, job.transcript.id)
     finally:
         writer.close()
-    return Results(out)
+    return Results(folder)
 
 
 def _in_order(jobs: Sequence[Job], workers: int) -> Iterator[tuple[Job, Iterable[Block]]]:

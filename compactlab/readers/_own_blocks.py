@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from compactlab.errors import TranscriptError
 from compactlab.shapes import anthropic, images
 from compactlab.shapes.parts import json_text
 from compactlab.transcript import Block, Image, Message, Reasoning, Text, ToolCall, ToolResult
@@ -36,17 +37,29 @@ def block_from(wire: object) -> Block:
 
 def _image_from(wire: Mapping[str, Any]) -> Image:
     source = wire.get("source")
-    if not isinstance(source, dict):
+    if not isinstance(source, dict) or "media_type" not in source:
         return anthropic.image(source)
-    image = anthropic.image(source)
     given = {name: source[name] for name in ("media_type", "width", "height", "url", "digest") if name in source}
-    return replace(image, **given)
+    image = Image(source["media_type"])
+    if isinstance(source.get("data"), str):
+        image = images.from_base64(source["media_type"], source["data"])
+    return _checked(replace(image, **given))
 
 
-def block_to(block: Block) -> str:
-    """Write one block of our own format as JSON text; the arguments of a call stand in it as they were recorded."""
+def _checked(image: Image) -> Image:
+    try:
+        return msgspec.convert(msgspec.structs.asdict(image) | {"type": "image"}, Image)
+    except msgspec.ValidationError as error:
+        raise TranscriptError(f"a picture of wrong form: {error}") from error
+
+
+def block_to(block: Block, *, sliced: bool = True) -> str:
+    """Write one block of our own format as JSON text; the arguments of a call stand in it as they were recorded.
+
+    Unless *sliced*, and where they are no JSON object, they stand beside it as a text.
+    """
     if isinstance(block, ToolCall):
-        return _call_to(block)
+        return _call_to(block, sliced=sliced)
     return json_text(_plain(block))
 
 
@@ -77,9 +90,9 @@ def _image_to(image: Image) -> dict[str, Any]:
     return {"type": "image", "source": source}
 
 
-def _call_to(call: ToolCall) -> str:
+def _call_to(call: ToolCall, *, sliced: bool) -> str:
     head = json_text({"type": "tool_use", "id": call.id, "name": call.name})[:-1]
-    if _can_stand(call.arguments):
+    if sliced and _can_stand(call.arguments):
         return f'{head}, "input": {call.arguments}}}'
     return f'{head}, "input": {{}}, "arguments": {json_text(call.arguments)}}}'
 
@@ -89,11 +102,9 @@ def _can_stand(arguments: str) -> bool:
     if not arguments.startswith("{") or not arguments.endswith("}") or "\n" in arguments or "\r" in arguments:
         return False
     try:
-        msgspec.json.decode(arguments.encode(), type=dict[str, msgspec.Raw])
-        msgspec.json.decode(arguments.encode())
+        return isinstance(msgspec.json.decode(arguments.encode()), dict)
     except (UnicodeEncodeError, msgspec.DecodeError, RecursionError):
         return False
-    return True
 
 
 def message_keys(message: Message, index: int) -> dict[str, Any]:

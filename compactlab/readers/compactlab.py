@@ -98,7 +98,7 @@ def _session(source: Source, lines: Sequence[Line], *, first: bool) -> Transcrip
             skipped[str(kind)] += 1
     if first:
         skipped.update(source.lines.skipped)
-    agent_type = head.agent_type or default_agent_type(tuple(messages))
+    agent_type = default_agent_type(tuple(messages)) if head.agent_type is None else head.agent_type
     return Transcript(
         id=head.id,
         format=head.format,
@@ -194,7 +194,16 @@ def _line(messages: Sequence[Message], index: int) -> str:
     keys = message_keys(first, index)
     if first.role == "user" and first.results:
         keys["whole"] = True
-    content = ", ".join(block_to(block) for block in blocks)
-    start = f'"type": "message", "role": "{"user" if heard else first.role}", "content": [{content}]'
+    role = "user" if heard else first.role
+    line = _composed(role, [block_to(block) for block in blocks], keys)
+    try:
+        msgspec.json.decode(line.encode())
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):  # no reader could slice arguments out of it
+        return _composed(role, [block_to(block, sliced=False) for block in blocks], keys)
+    return line
+
+
+def _composed(role: str, blocks: Sequence[str], keys: dict[str, Any]) -> str:
     rest = json_text(keys)[1:-1]
+    start = f'"type": "message", "role": "{role}", "content": [{", ".join(blocks)}]'
     return f"{{{start}, {rest}}}" if rest else f"{{{start}}}"

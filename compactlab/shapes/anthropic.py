@@ -84,7 +84,7 @@ def _text(wire: Mapping[str, Any]) -> Text:
 
 
 def _thinking(wire: Mapping[str, Any]) -> Reasoning:
-    return Reasoning(_str(wire.get("thinking")), signature=wire.get("signature") or None)
+    return Reasoning(_str(wire.get("thinking")), signature=_str(wire.get("signature")) or None)
 
 
 def _redacted(wire: Mapping[str, Any]) -> Reasoning:

@@ -109,7 +109,8 @@ def _reasoning(wire: Mapping[str, Any]) -> list[Block]:
     """Read the model's reasoning from the field that says most; the others repeat it."""
     for name in ("thinking_blocks", "reasoning_details"):
         listed = wire.get(name)
-        found: list[Block] = [_thought(part) for part in listed if isinstance(part, dict)] if listed else []
+        parts = listed if isinstance(listed, list) else []
+        found: list[Block] = [_thought(part) for part in parts if isinstance(part, dict)]
         if found:
             return found
     for name in ("reasoning_content", "reasoning"):
@@ -122,17 +123,24 @@ def _reasoning(wire: Mapping[str, Any]) -> list[Block]:
 def _thought(part: Mapping[str, Any]) -> Reasoning:
     text = next((part[k] for k in ("thinking", "text", "summary") if isinstance(part.get(k), str)), "")
     data = part.get("data")
-    return Reasoning(text, signature=part.get("signature") or None, opaque=data if isinstance(data, str) else None)
+    return Reasoning(
+        text, signature=_str(part.get("signature")) or None, opaque=data if isinstance(data, str) else None
+    )
 
 
 def _calls(wire: Mapping[str, Any], older_id: str) -> Iterator[ToolCall]:
-    for call in wire.get("tool_calls") or ():
-        inner = call.get("function") or call.get("custom") or {}
-        given = inner.get("arguments", inner.get("input"))
-        yield ToolCall(_str(call.get("id")), _str(inner.get("name")), _arguments(given))
+    listed = wire.get("tool_calls")
+    for call in listed if isinstance(listed, list) else ():
+        yield _call(call if isinstance(call, dict) else {"arguments": call})
     older = wire.get("function_call")
     if isinstance(older, dict):
         yield ToolCall(older_id, _str(older.get("name")), _arguments(older.get("arguments")))
+
+
+def _call(call: Mapping[str, Any]) -> ToolCall:
+    inner = next((call[key] for key in ("function", "custom") if isinstance(call.get(key), dict)), call)
+    given = inner.get("arguments", inner.get("input"))
+    return ToolCall(_str(call.get("id")), _str(inner.get("name")), _arguments(given))
 
 
 def _str(value: object) -> str:

@@ -38,17 +38,15 @@ def words(part: object) -> str:
     if isinstance(part, str):
         return part
     pruned = _pruned(part)
+    if not pruned and isinstance(part, dict) and isinstance(part.get("type"), str):
+        return f"[{part['type']}]"
     texts = list(_strings(pruned))
     return texts[0] if len(texts) == 1 else json_text(pruned)
 
 
 def _pruned(value: object) -> object:
     if isinstance(value, dict):
-        kept = {k: _pruned(v) for k, v in value.items() if k not in _NOT_WORDS and v is not None}
-        kind = value.get("type")
-        if "data" in kept and isinstance(kept["data"], str) and kind != "text":
-            kept["data"] = _shown_data(kept["data"])
-        return kept or ({"type": kind} if isinstance(kind, str) else {})
+        return {k: _pruned(v) for k, v in value.items() if k not in _NOT_WORDS and v is not None}
     if isinstance(value, list):
         return [_pruned(inner) for inner in value]
     return _shown_data(value) if isinstance(value, str) else value

@@ -1,0 +1,160 @@
+"""The command line: arguments only. Each command is a row of `COMMANDS` and calls one function, loaded when it is used.
+
+Exit codes: 0 done, 2 wrong usage or input (one line on standard error says what), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import compactlab
+
+_Argument = tuple[tuple[str, ...], dict[str, Any]]
+
+
+class Command(NamedTuple):
+    """One command: its one-line help, its arguments, an example, and the module and function that do it."""
+
+    name: str
+    help: str
+    arguments: tuple[_Argument, ...]
+    example: str
+
+
+def _arg(*names: str, **options: Any) -> _Argument:  # noqa: ANN401  # argparse's own options
+    return names, options
+
+
+_COUNTER = _arg("--counter", default="o200k_base", metavar="NAME", help="token counter (default %(default)s)")
+_JSON = _arg("--json", action="store_true", help="print JSON instead of text")
+_PATH = _arg("path", metavar="PATH", help="a transcript file, or a folder of them")
+
+COMMANDS = (
+    Command(
+        "run",
+        "compact transcripts with each strategy, score what was kept, print the table",
+        (
+            _arg("paths", nargs="+", metavar="PATH", help="transcript files, or folders of them"),
+            _arg(
+                "--strategies",
+                nargs="+",
+                metavar="SPEC",
+                default=["none", "microcompact", "sliding_window"],
+                help="strategies as NAME, NAME(field=value) or module:Class (default: %(default)s)",
+            ),
+            _arg("--cut", metavar="SHARES", help="cut at these shares of the assistant messages (0.4,0.55,0.7,0.85)"),
+            _arg("--window", type=int, metavar="N", help="cut where 0.80 of a window of N tokens is reached instead"),
+            _COUNTER,
+            _arg("--probes", nargs="+", default=[], metavar="FILE", help="hand-made probes beside those found"),
+            _arg("--out", metavar="DIR", help="folder of the run; the same again goes on (default runs/TIME-DIGEST)"),
+            _arg("--seed", type=int, default=0, metavar="N", help="seed of the random control (default %(default)s)"),
+            _arg("--jobs", type=int, default=0, metavar="N", help="worker processes (default: one a core)"),
+            _JSON,
+        ),
+        'compactlab run fixtures/transcripts --strategies microcompact "sliding_window(preserve_recent=4)"',
+    ),
+    Command(
+        "report",
+        "print the table of a run again, or write it as Markdown, figure or JSON",
+        (
+            _arg("run", metavar="RUN", help="folder of a run"),
+            _arg("--markdown", metavar="FILE", help="write the table and its legend as Markdown"),
+            _arg("--figure", metavar="FILE", help="write the figure (png, svg or pdf)"),
+            _JSON,
+        ),
+        "compactlab report runs/20261130-120000-1a2b3c4d --figure savings.svg",
+    ),
+    Command(
+        "inspect",
+        "say what a transcript holds: messages, tokens by kind, pressure, recorded compactions, what was not read",
+        (
+            _PATH,
+            _COUNTER,
+            _arg("--window", type=int, default=128_000, metavar="N", help="window of the pressure curve (%(default)s)"),
+            _JSON,
+        ),
+        "compactlab inspect fixtures/transcripts/subagent-etl.jsonl --window 100000",
+    ),
+    Command(
+        "facts",
+        "list the facts that a transcript holds, by family",
+        (_PATH, _arg("--family", metavar="NAME", help="this family only"), _JSON),
+        "compactlab facts fixtures/transcripts/primary-garden.jsonl --family name",
+    ),
+    Command(
+        "compact",
+        "compact a transcript by one strategy and print the receipt",
+        (
+            _PATH,
+            _arg("--strategy", required=True, metavar="SPEC", help="NAME, NAME(field=value) or module:Class"),
+            _arg("--target", type=int, metavar="N", help="weight in tokens that the result should not pass"),
+            _COUNTER,
+            _arg("-o", "--output", metavar="OUT", help="write the compacted transcript to this file"),
+            _arg("--receipt", metavar="FILE", help="write the receipt as JSON to this file"),
+            _JSON,
+        ),
+        "compactlab compact fixtures/transcripts/primary-move.jsonl --strategy sliding_window -o compacted.jsonl",
+    ),
+    Command(
+        "list",
+        "list what there is to choose from",
+        (_arg("kind", choices=("strategies", "readers", "counters", "metrics"), help="what to list"), _JSON),
+        "compactlab list strategies",
+    ),
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the parser from `COMMANDS`."""
+    top = argparse.ArgumentParser(
+        prog="compactlab",
+        description="Measure what an agent still knows after its context was compacted.",
+        epilog="Start with: compactlab run fixtures/transcripts",
+    )
+    top.add_argument("--version", action="version", version=f"compactlab {compactlab.__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        added = commands.add_parser(
+            command.name,
+            help=command.help,
+            description=command.help[0].upper() + command.help[1:] + ".",
+            epilog=f"Example: {command.example}",
+        )
+        for names, options in command.arguments:
+            added.add_argument(*names, **options)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code; the errors of compactlab become one line on standard error."""
+    options = parser().parse_args(arguments)
+    from compactlab.errors import CompactlabError
+
+    try:
+        command: Callable[[argparse.Namespace], None] = importlib.import_module(
+            f"compactlab.cli.{options.command}_command"
+        ).main
+        command(options)
+        sys.stdout.flush()
+    except CompactlabError as error:
+        return _refuse(str(error))
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return _refuse(f"{error.filename or 'input'}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        sys.stderr.write("compactlab: interrupted; a run goes on with the same command and --out its folder\n")
+        return 130
+    return 0
+
+
+def _refuse(message: str) -> int:
+    line = " ".join(message.split())
+    sys.stderr.write(f"compactlab: {line}\n".encode(errors="backslashreplace").decode())
+    return 2

@@ -1,0 +1,82 @@
+"""How commands print: tables by rich, JSON for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from compactlab.summary import Summary
+
+PLAIN_WIDTH = 132
+"""Columns where no terminal says how many it has: a table in a file or a pipe is not folded."""
+
+
+def console() -> Console:
+    """Standard output as rich sees it."""
+    from rich.console import Console
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PLAIN_WIDTH
+    return Console(width=width, highlight=False, soft_wrap=False)
+
+
+def print_summary(summary: Summary) -> None:
+    """The table, its legend and its signature."""
+    from compactlab.report.table import legend, to_rich
+    from compactlab.summary import signature
+
+    out = console()
+    out.print(to_rich(summary))
+    for line in legend(summary):
+        out.print(line, markup=False)
+    out.print(signature(summary), style="dim", markup=False)
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[str] = ()) -> None:
+    """A plain table; columns named in *numbers* stand to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in headings:
+        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    console().print(table)
+
+
+def print_json(value: object) -> None:
+    """One JSON document, indented, ASCII, so that any text of a transcript survives any terminal."""
+    sys.stdout.write(json.dumps(_plain(value), indent=1) + "\n")
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401  # JSON is any value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if hasattr(value, "_asdict"):
+        return {name: _plain(inner) for name, inner in value._asdict().items()}
+    if isinstance(value, dict):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, Path):
+        return str(value)
+    return msgspec.to_builtins(value)
+
+
+def print_warnings(lines: Sequence[str]) -> None:
+    """Files passed over, on standard error: a few by name, the rest as a number."""
+    for line in lines[:5]:
+        sys.stderr.write(f"compactlab: passed over {line}\n")
+    if len(lines) > 5:
+        sys.stderr.write(f"compactlab: passed over {len(lines) - 5} more files\n")

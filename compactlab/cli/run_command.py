@@ -1,0 +1,76 @@
+"""`compactlab run`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compactlab.cli.output import print_json, print_summary
+from compactlab.errors import SpecError
+from compactlab.harness import Progress, Settings, run
+from compactlab.harness.cuts import SHARES
+from compactlab.report import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+QUIET_SECONDS = 2.0
+
+
+def main(options: Namespace) -> None:
+    """Run, publish the report into the run's folder, and print the table; the last line names the folder."""
+    if options.cut and options.window is not None:
+        raise SpecError("--cut and --window were both given; expected one of them")
+    settings = Settings(
+        strategies=tuple(options.strategies),
+        cuts=_shares(options.cut) if options.cut else SHARES,
+        window=options.window,
+        counter=options.counter,
+        seed=options.seed,
+        jobs=options.jobs,
+        probes=tuple(Path(file) for file in options.probes),
+    )
+    with _progress() as progress:
+        results = run(options.paths, options.out, settings, progress)
+    summary = publish(results)
+    if options.json:
+        print_json({"run": str(results.folder), "summary": summary})
+    else:
+        print_summary(summary)
+        sys.stdout.write(f"run: {results.folder}\n")
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise SpecError(f"--cut {text!r}: expected shares between 0 and 1, such as 0.4,0.55,0.7") from None
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """A bar on standard error once a run has taken two seconds; nothing where no one watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("reading", total=None)
+    started = time.monotonic()
+
+    def advance(done: int, total: int, session: str) -> None:
+        if time.monotonic() - started > QUIET_SECONDS:
+            bar.start()
+        bar.update(task, completed=done, total=total, description=session)
+
+    try:
+        yield advance
+    finally:
+        bar.stop()

@@ -1,0 +1,112 @@
+"""Family `command`: the simple commands of calls that run a shell.
+
+Which tool ran it does not matter: a call counts if an argument is named like a command. Compound commands are cut at
+`&&`, `||`, `;`, `|` and line ends outside quotes, brackets and here-documents.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from compactlab.facts.fact import fact
+from compactlab.facts.sheet import Sheet
+from compactlab.facts.text import FILLER, canonical, normal
+from compactlab.transcript import ToolCall
+
+KEYS = ("command", "cmd", "script", "commands", "shell_command", "command_line", "bash_command")
+SHELLS: frozenset[str] = frozenset("bash sh zsh dash /bin/bash /bin/sh /bin/zsh".split())
+LONGEST_SCRIPT = 20_000
+# Say nothing worth keeping, wherever they stand.
+TRIVIAL: frozenset[str] = frozenset(
+    """cd ls echo printf true false pwd exit sleep set export cat mkdir clear date whoami which test [ [[ : read local
+    return break continue fi done esac shift wait unset source . else then do for while if case until function""".split()
+)
+# Say nothing when they only filter what comes through a pipe.
+FILTERS: frozenset[str] = frozenset(
+    "head tail wc sort uniq cut tr less more tee column nl rev paste fold xargs".split()
+)
+
+_HEREDOC = re.compile(r"<<-?[ \t]*([\"']?)(\w+)\1")
+# A word in quotes or brackets, a redirection, and what ends a simple command.
+_PIECE = re.compile(
+    r"(?P<quoted>'[^']*+'|\"(?:[^\"\\]|\\.)*+\"|`[^`]*+`|\\.|\$?\(\(?)|(?P<close>\))"
+    r"|(?P<redirect>\d?[<>]+&?\d?|&>{1,2})|(?P<cut>\|\|?|&&?|;+|\n)|(?P<other>[^'\"`\\$()<>&|;\n\d]++|.)",
+    re.DOTALL,
+)
+_LEADING = re.compile(r"^(?:(?:do|then|else|if|while|until|time|sudo|!|\{|\()\s+)+")
+_TAIL = re.compile(r"(?:\s+(?:\d?>&\d|[\d&]?>+\s*/dev/null|\|\|\s*true))+$")
+
+
+def mine_commands(sheet: Sheet) -> None:
+    """Look for the simple commands of a shell call; they leave their paths and names to the other families."""
+    if not isinstance(sheet.block, ToolCall):
+        return
+    for script in scripts_of(sheet.block):
+        for simple, piped in simple_commands(normal(script)[:LONGEST_SCRIPT]):
+            value = canonical(_TAIL.sub("", _LEADING.sub("", simple.strip())))
+            place = sheet.whole.find(simple.strip())
+            if place >= 0 and FILLER not in sheet.whole[place : place + len(simple.strip())] and _telling(value, piped):
+                sheet.found.append((place, fact("command", value)))
+
+
+def scripts_of(call: ToolCall) -> Iterator[str]:
+    """Give the shell texts among the arguments of *call*: strings, or the last word of `["bash", "-lc", …]`."""
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return
+    for key in KEYS if isinstance(arguments, dict) else ():
+        value = arguments.get(key)
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list) and len(value) > 1 and value[0] in SHELLS and isinstance(value[-1], str):
+            yield value[-1]
+
+
+def simple_commands(script: str) -> Iterator[tuple[str, bool]]:
+    """Give the simple commands of *script* as they are written, and whether each reads from a pipe.
+
+    >>> [text.strip() for text, piped in simple_commands("cd a && grep -n 'x;y' b.py | head -3")]
+    ['cd a', "grep -n 'x;y' b.py", 'head -3']
+    """
+    depth, start, piped = 0, 0, False
+    script = _without_heredocs(script)
+    for match in _PIECE.finditer(script):
+        if match["quoted"]:
+            depth += match[0].endswith("(") and not match[0].startswith(("'", '"', "`", "\\"))
+        elif match["close"]:
+            depth = max(0, depth - 1)
+        elif match["cut"] and depth == 0:
+            yield script[start : match.start()], piped
+            start, piped = match.end(), match[0] == "|"
+    yield script[start:], piped
+
+
+def _without_heredocs(script: str) -> str:
+    """Leave out the bodies of here-documents."""
+    if "<<" not in script:
+        return script
+    kept: list[str] = []
+    waiting: list[str] = []
+    for line in script.split("\n"):
+        if waiting:
+            if line.strip() == waiting[0]:
+                waiting.pop(0)
+            continue
+        kept.append(line)
+        waiting = [match[2] for match in _HEREDOC.finditer(line)]
+    return "\n".join(kept)
+
+
+def _telling(value: str, piped: bool) -> bool:
+    words = value.split()
+    if not 8 <= len(value) <= 160 or len(words) < 2:
+        return False
+    first = next((word for word in words if "=" not in word), words[0])
+    if first in TRIVIAL or first.startswith(("#", "<", "-", "}")) or (piped and first in FILTERS):
+        return False
+    if "<<" in value or "(){" in value or "() {" in value:
+        return False
+    return len(words) > 3 or not ((piped and len(words) < 3) or "$" in value)

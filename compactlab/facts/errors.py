@@ -1,0 +1,85 @@
+"""Family `error`: exceptions with the core of their message, failing tests, places in traces, error lines of logs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from compactlab.facts.fact import Fact, fact
+from compactlab.facts.sheet import Sheet
+from compactlab.facts.text import canonical
+from compactlab.transcript import ToolCall
+
+LONGEST_MESSAGE = 120
+
+_EXCEPTION = re.compile(
+    r"(?<![\w.])((?:[A-Za-z_]\w{0,40}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Warning|Failure|Fault|Interrupt|Timeout))"
+    r": ([^\n\ufffc]{3,400})"
+)
+_FAILED = re.compile(
+    r"(?:^|\n)[^\n\w]{0,12}(?:FAILED|ERROR|FAIL:?|--- FAIL:) ([\w./-]{2,200}(?:::[^\s:]{1,120}(?![^\s:])){1,4}|Test\w{2,80})"
+)
+_LOG_LINE = re.compile(
+    r"^[^\n]{0,60}?(?<![\w-])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)(?![\w-])[\]:\s|-]{1,6}([^\n\ufffc]{8,400})",
+    re.MULTILINE,
+)
+_COMPILER = re.compile(r"(?:^|(?<=[\s:]))(?:fatal )?error(?:\[\w{1,10}\]| [A-Z]{1,4}\d{2,5})?: ([^\n\ufffc]{8,400})")
+_PYTHON_FRAME = re.compile(r"File \"([^\"\n\ufffc]{3,300})\", line (\d{1,6})")
+_TEST_FRAME = re.compile(
+    r"^(?:[^\n\w]{0,4}|[\d:TZ.-]{19,32} )([\w./-]{3,200}\.\w{1,4}:\d{1,6}): [A-Z]\w{2,60}", re.MULTILINE
+)
+_EXIT = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return code|exit_code)[ :=]{1,3}(\d{1,3})(?![\w.])")
+_VARYING = re.compile(r"\d|=")
+_CLOSING = " \t.,;:-\"'`)]}|"
+# Messages that say nothing of their own.
+GUESSABLE_MESSAGES: frozenset[str] = frozenset(("none", "null", "error", "failed", "not found", "timeout", "message"))
+
+
+def mine_errors(sheet: Sheet) -> None:
+    """Look for errors, in what agents are told; paths and identifiers in them stay for the other families."""
+    if isinstance(sheet.block, ToolCall):
+        return
+    sheet.look(_EXCEPTION, lambda match: _message(f"{match[1]}: {match[2]}", match[2]))
+    sheet.look(_FAILED, lambda match: (fact("error", match[1].rstrip(_CLOSING.replace("]", ""))),))
+    sheet.look(_PYTHON_FRAME, lambda match: (fact("error", f"{match[1]}:{match[2]}", f'{match[1]}", line {match[2]}'),))
+    sheet.look(_TEST_FRAME, lambda match: (fact("error", match[1]),))
+    sheet.look(_COMPILER, lambda match: _message(match[1], match[1]))
+    sheet.look(_EXIT, _exit)
+    if not sheet.spoken:
+        sheet.look(_LOG_LINE, _log_line)
+
+
+def _message(text: str, message: str) -> Iterable[Fact]:
+    value = core(text)
+    vague = message.strip().lower() in GUESSABLE_MESSAGES or message.startswith("assert ")
+    good = len(value) >= 12 and not vague and "{" not in value and "..." not in value
+    return (fact("error", value),) if good else ()
+
+
+def core(text: str) -> str:
+    """Give the first *text* up to about 120 characters, cut at a blank, without marks at its end.
+
+    >>> core("ValueError: no such meter.  ")
+    'ValueError: no such meter'
+    """
+    text = canonical(text)
+    if len(text) > LONGEST_MESSAGE:
+        text = text[: LONGEST_MESSAGE + 1].rpartition(" ")[0] or text[:LONGEST_MESSAGE]
+    return text.rstrip(_CLOSING)
+
+
+def _log_line(match: re.Match[str]) -> Iterable[Fact]:
+    """The message up to what changes from line to line, if three words come before that."""
+    words = match[1].split()
+    constant = next((i for i, word in enumerate(words) if _VARYING.search(word)), len(words))
+    value = " ".join(words[:constant]) if constant > 2 else match[1]
+    return _message(value, value)
+
+
+def _exit(match: re.Match[str]) -> Iterable[Fact]:
+    if match[1] in {"0", "1"}:
+        return ()
+    code = match[1]
+    return (
+        fact("error", canonical(match[0]), f"exit code {code}", f"exit status {code}", exact=False, needs_anchor=True),
+    )

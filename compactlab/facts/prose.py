@@ -1,0 +1,150 @@
+"""Families `name` and `quote`: proper names in prose, and phrases that stand in quotation marks.
+
+Whether a capitalised word is a name is decided over a whole session: it stands capitalised inside a sentence, and
+nowhere in small letters. Where a sentence begins, and in German, where every noun has a capital, it says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from compactlab.facts.fact import Fact, fact
+from compactlab.facts.merging import Place
+from compactlab.facts.sheet import Sheet
+from compactlab.facts.text import canonical
+from compactlab.facts.words import GERMAN_WORDS, NO_NAMES, STOP_WORDS
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_CLITIC = re.compile(r"['’](?:s|d|ll|re|ve|m|t)$")
+_SENTENCE = re.compile(r"[.!?:;\n\"“”„«»(|*#>•–—-]|''")
+_NEVER = STOP_WORDS | NO_NAMES | {"mon-fri", "sat-sun"}
+JOINTS: frozenset[str] = frozenset((" of ", " de ", " von ", " van ", " der ", " du ", " la ", " of the "))
+_QUOTED = re.compile(
+    r"(?<![\w\"])\"(?=[^\s\"])([^\"\n\ufffc]{6,160})(?<=[^\s\"])\"(?!\w)|“(?=\S)([^“”\n\ufffc]{6,160})”"
+    r"|„(?=\S)([^„“”\n\ufffc]{6,160})[“”]|«\s?([^«»\n\ufffc]{6,160})»|(?<!`)`(?=[^\s`])([^`\n\ufffc]{6,120})`(?!`)"
+)
+_CODE_MARK = re.compile(r"[{}()\[\]<>=\\/|$_#@*+^~]|--|::|\.\w|\w:\w")
+
+
+class Run(NamedTuple):
+    """Capitalised words side by side: where they stand, and whether a sentence begins with them."""
+
+    place: Place
+    words: tuple[str, ...]
+    text: str
+    opening: bool
+
+
+class Names:
+    """Gathers the capitalised words of a session block by block; `facts` gives the names among them."""
+
+    def __init__(self) -> None:
+        self._runs: list[Run] = []
+        self._small: set[str] = set()
+
+    def read(self, index: int, sheet: Sheet) -> None:
+        """Take in the prose of the block at *index*."""
+        for start, end in sheet.prose:
+            text = sheet.text[start:end]
+            words = [match for match in _WORD.finditer(text) if match.end() - match.start() < 40]
+            self._small |= {match[0] for match in words if match[0][0].islower()}
+            if not _is_german([match[0] for match in words]):
+                self._runs += _runs(text, words, (index, start))
+
+    def facts(self) -> list[tuple[Place, Fact]]:
+        """Give the names, each at every place where it stands."""
+        inside = Counter(word for run in self._runs for word in run.words[run.opening :])
+        known = {word for word in inside if word not in self._small and word.lower() not in self._small}
+        trimmed = [(run, *self._trimmed(run, known)) for run in self._runs]
+        whole = Counter(text for _, _, text in trimmed)
+        return [
+            (run.place, fact("name", text, needs_anchor=True))
+            for run, words, text in trimmed
+            if words and _is_name(words, known, whole[text])
+        ]
+
+    def _trimmed(self, run: Run, known: set[str]) -> tuple[tuple[str, ...], str]:
+        """Leave out the first word of a sentence unless it is a name elsewhere, and stop words at both ends."""
+        words, text = list(run.words), run.text
+        if run.opening and words[0] not in known:
+            text = text[len(words.pop(0)) :]
+        while words and words[0].lower() in _NEVER and words[0] not in {"Mr", "Mrs", "Ms", "Dr"}:
+            text = text.lstrip()[len(words.pop(0)) :]
+        while words and words[-1].lower() in _NEVER:
+            text = text.rstrip()[: -len(words.pop())]
+        shown = text.split()
+        while shown and shown[0].islower():
+            shown.pop(0)
+        while shown and shown[-1].islower():
+            shown.pop()
+        return tuple(words), " ".join(shown)
+
+
+def _is_german(words: list[str]) -> bool:
+    german = sum(word.lower() in GERMAN_WORDS for word in words)
+    return german > 2 and german > 0.15 * len(words)
+
+
+def _runs(text: str, words: list[re.Match[str]], place: Place) -> Iterable[Run]:
+    """Give the runs of capitalised words; `X of Y` is one run."""
+    index, start = place
+    group: list[re.Match[str]] = []
+    opening = True
+    for position, match in enumerate(words):
+        before = words[position - 1].end() if position else 0
+        gap = text[before : match.start()]
+        if not _is_capitalised(match[0]):
+            continue
+        joined = bool(group) and text[group[-1].end() : match.start()] in {" ", *JOINTS} and not _ends(group[-1])
+        if not joined:
+            if group:
+                yield _run(text, group, (index, start), opening=opening)
+            group, opening = [], position == 0 or bool(_SENTENCE.search(gap))
+        group.append(match)
+    if group:
+        yield _run(text, group, (index, start), opening=opening)
+
+
+def _run(text: str, group: list[re.Match[str]], place: Place, *, opening: bool) -> Run:
+    words = [match[0] for match in group]
+    shown = text[group[0].start() : group[-1].end()]
+    if _ends(group[-1]):
+        words[-1], shown = _CLITIC.sub("", words[-1]), _CLITIC.sub("", shown)
+    return Run((place[0], place[1] + group[0].start()), tuple(words), shown, opening)
+
+
+def _ends(match: re.Match[str]) -> bool:
+    """A genitive or a shortened verb ends a name."""
+    return _CLITIC.search(match[0]) is not None
+
+
+def _is_capitalised(word: str) -> bool:
+    """A capital first, small letters after it, and no stop word with a shortened verb; `McKay` and `O'Neill` may."""
+    parts = re.split(r"['’-]|(?<=Mc)|(?<=Mac)", word)
+    if not word[0].isupper() or parts[0].lower() in {"i", "you", "we", "they", "he", "she", "it"}:
+        return False
+    return all(part[1:].islower() or len(part) < 2 for part in parts)
+
+
+def _is_name(words: tuple[str, ...], known: set[str], times: int) -> bool:
+    if len(words) == 1:
+        verb = times == 1 and words[0].endswith(("ed", "ing"))
+        return words[0] in known and len(words[0]) > 2 and not verb
+    return any(word in known for word in words) or times > 1
+
+
+def mine_quotes(sheet: Sheet) -> None:
+    """Look for phrases of two to twelve words in quotation marks or backticks in prose."""
+    sheet.look(_QUOTED, lambda match: _quote(match) if match.start() in sheet.prose else ())
+
+
+def _quote(match: re.Match[str]) -> Iterable[Fact]:
+    value = canonical(next(group for group in match.groups() if group)).rstrip(",.;:").lstrip("'‘ ")
+    words = value.split()
+    telling = [word for word in words if len(word) > 3 and word.strip(",.?!").lower() not in STOP_WORDS]
+    if not 2 <= len(words) <= 12 or not telling or not value[0].isalnum() or _CODE_MARK.search(value):
+        return ()
+    return (fact("quote", value, exact=False, needs_anchor=len(words) < 4),)

@@ -1,0 +1,223 @@
+"""Families `quantity` and `number`: numbers with their unit, and in prose with the thing that they count.
+
+Everyday measures and counted things are quantities, written in digits or words; money, shares and technical units are
+numbers. One value has one name for its unit, whatever was written: `212 g`, `212 grams` and "two hundred and twelve
+grams" are all `212 grams`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from compactlab.facts.counting import ENGLISH, GERMAN, digits_of, words_of
+from compactlab.facts.fact import Fact, Family, fact
+from compactlab.facts.numbers import AFTER, AMOUNT, BEFORE, bare, is_short, plain, spellings
+from compactlab.facts.sheet import Sheet
+from compactlab.facts.text import canonical
+from compactlab.facts.words import NO_THINGS, STOP_WORDS
+
+# name: (words for it, symbols for it). The name is what values show; the first word is its singular.
+EVERYDAY: dict[str, tuple[str, str]] = {
+    "grams": ("gram grams gramme grammes Gramm", "g"),
+    "kilograms": ("kilogram kilograms kilo kilos Kilo Kilogramm", "kg"),
+    "tonnes": ("tonne tonnes tons Tonnen", ""),
+    "millimetres": ("millimetre millimetres millimeter millimeters Millimeter", "mm"),
+    "centimetres": ("centimetre centimetres centimeter centimeters Zentimeter", "cm"),
+    "metres": ("metre metres meter meters Meter", "m"),
+    "kilometres": ("kilometre kilometres kilometer kilometers Kilometer", "km"),
+    "inches": ("inch inches Zoll", ""),
+    "feet": ("foot feet", "ft"),
+    "yards": ("yard yards", "yd"),
+    "miles": ("mile miles Meilen", "mi"),
+    "litres": ("litre litres liter liters Liter", "l"),
+    "millilitres": ("millilitre millilitres milliliter milliliters", "ml"),
+    "pints": ("pint pints", ""),
+    "seconds": ("second seconds Sekunden", "s sec secs"),
+    "minutes": ("minute minutes Minuten", "min mins"),
+    "hours": ("hour hours Stunden", "h hrs hr"),
+    "days": ("day days Tage Tagen", ""),
+    "nights": ("night nights Nächte", ""),
+    "working days": ("", ""),
+    "weeks": ("week weeks Wochen", ""),
+    "months": ("month months Monate Monaten", ""),
+    "years": ("year years Jahre Jahren", "yr yrs"),
+    "degrees": ("degree degrees Grad", "°C °"),
+    "square metres": ("sqm", "m2"),
+}
+TECHNICAL: dict[str, tuple[str, str]] = {
+    "pounds": ("pound pounds quid", "£ GBP"),
+    "euros": ("euro euros Euro", "€ EUR"),
+    "dollars": ("dollar dollars", "$ USD"),
+    "francs": ("franc francs Franken", "CHF"),
+    "pence": ("penny pence", ""),
+    "cents": ("cent cents Cent", ""),
+    "%": ("percent Prozent", "%"),
+    "ms": ("millisecond milliseconds", "ms msec"),
+    "μs": ("microsecond microseconds", "μs us"),
+    "ns": ("nanosecond nanoseconds", "ns"),
+    "bytes": ("byte bytes", "B"),
+    "kB": ("kilobyte kilobytes", "kB KB"),
+    "MB": ("megabyte megabytes", "MB"),
+    "GB": ("gigabyte gigabytes", "GB"),
+    "TB": ("terabyte terabytes", "TB"),
+    "KiB": ("", "KiB"),
+    "MiB": ("", "MiB"),
+    "GiB": ("", "GiB"),
+    "kWh": ("", "kWh"),
+    "MWh": ("", "MWh"),
+    "Wh": ("", "Wh"),
+    "watts": ("watt watts Watt", "W"),
+    "kW": ("kilowatt kilowatts", "kW"),
+    "volts": ("volt volts", "V"),
+    "amps": ("amp amps", "A"),
+    "mAh": ("", "mAh"),
+    "Hz": ("hertz", "Hz"),
+    "kHz": ("", "kHz"),
+    "MHz": ("", "MHz"),
+    "GHz": ("", "GHz"),
+    "mg": ("milligram milligrams", "mg"),
+    "mg/l": ("", "mg/l"),
+    "mg/kg": ("", "mg/kg"),
+    "km/h": ("", "km/h kmh"),
+    "px": ("pixel pixels", "px"),
+    "dpi": ("", "dpi"),
+    "rpm": ("", "rpm"),
+    "rps": ("", "rps req/s"),
+    "fps": ("", "fps"),
+    "Mbps": ("", "Mbps Mbit/s"),
+}
+# "503s" are answers of a server, "1920s" are years.
+NO_SECONDS: frozenset[str] = frozenset(
+    [str(code) for code in (*range(200, 209), *range(300, 309), *range(400, 430), *range(500, 512))]
+    + [str(year) for year in range(1500, 2100, 10)]
+)
+_UNITS = EVERYDAY | TECHNICAL
+_NAMES = {way: name for name, ways in _UNITS.items() for part in ways for way in part.split(" ") if way}
+_NAMES |= {"per cent": "%", "working days": "working days"}
+_CURRENCY = {
+    "£": "pounds",
+    "€": "euros",
+    "$": "dollars",
+    "GBP": "pounds",
+    "EUR": "euros",
+    "USD": "dollars",
+    "CHF": "francs",
+}
+
+# Symbols of one letter mean a unit in prose only; in code and tables they are suffixes of anything.
+_WAYS = "|".join(re.escape(way) for way in sorted(_NAMES, key=len, reverse=True))
+_AFTER_UNIT = r"(?![\w\ufffc/]|[-.]\w)"
+_MEASURED = re.compile(rf"{BEFORE}({AMOUNT})(?: ?|-)({_WAYS}){_AFTER_UNIT}")
+_PRICED = re.compile(rf"(?<![\w$])(£|€|\$|GBP |EUR |USD |CHF ) ?({AMOUNT}){AFTER}")
+_WORDS = rf"(?<![\w-])((?i:{ENGLISH})|{GERMAN})"
+_MEASURED_IN_WORDS = re.compile(rf"{_WORDS}[ -]({_WAYS}){_AFTER_UNIT}")
+_THING = (
+    r"([a-z]{2,24}s|people|men|women|children|sheep|feet)(?![\w\ufffc'’/-])"
+    r"(?! (?:the|an?|its?|his|her|their|my|your|our|what|that|not|to be|\d))"
+)
+_COUNTED = re.compile(rf"{BEFORE}(?<![$£€] )({AMOUNT}) {_THING}")
+_COUNTED_IN_WORDS = re.compile(rf"{_WORDS} {_THING}")
+_GERMAN_THING = re.compile(rf"(?<![\w-])({GERMAN}) ([A-ZÄÖÜ][a-zäöüß]{{2,24}})(?!\w)")
+_FRACTION = re.compile(rf"{BEFORE}(\d{{1,4}}) (\d{{1,2}})/(\d{{1,2}})(?![\w/])")
+_SPREAD = re.compile(rf"{BEFORE}(\d{{2,5}}(?:\.\d+)?) ?[x×] ?(\d{{2,5}}(?:\.\d+)?){AFTER}")
+
+
+def mine_quantities(sheet: Sheet) -> None:
+    """Take sizes, prices and measures everywhere, and in prose what is counted or written in words."""
+    sheet.take(_SPREAD, _spread)
+    sheet.take(_PRICED, lambda match: _priced(match, in_prose=match.start() in sheet.prose))
+    sheet.take(_MEASURED, lambda match: _measured(match, in_prose=match.start() in sheet.prose))
+
+    def in_words(match: re.Match[str]) -> Iterable[Fact]:
+        return _measured(match, in_prose=True) if match.start() in sheet.prose else ()
+
+    def counted(match: re.Match[str]) -> Iterable[Fact]:
+        return _counted(match) if match.start() in sheet.prose else ()
+
+    def fraction(match: re.Match[str]) -> Iterable[Fact]:
+        good = match.start() in sheet.prose and match[3] in {"2", "3", "4", "5", "6", "8", "10", "16", "32"}
+        return (fact("quantity", match[0], needs_anchor=True),) if good else ()
+
+    sheet.take(_MEASURED_IN_WORDS, in_words)
+    for pattern in (_COUNTED, _COUNTED_IN_WORDS, _GERMAN_THING):
+        sheet.take(pattern, counted)
+    sheet.take(_FRACTION, fraction)
+
+
+def _number(written: str) -> str | None:
+    return plain(written) if written[0].isdigit() else digits_of(written)
+
+
+def _spread(match: re.Match[str]) -> Iterable[Fact]:
+    one, two = match[1], match[2]
+    forms = (f"{one} {sign} {two}" if blank else f"{one}{sign}{two}" for sign in "x×" for blank in (True, False))
+    return (fact("quantity", f"{one} x {two}", *forms, f"{one} by {two}", exact=False),)
+
+
+def _priced(match: re.Match[str], *, in_prose: bool) -> Iterable[Fact]:
+    sign, number = match[1].strip(), plain(match[2])
+    if (sign == "$" and not in_prose and "." not in number and is_short(number)) or _is_trifle(number):
+        return ()
+    return (measure(number, _CURRENCY[sign], canonical(match[0])),)
+
+
+def _measured(match: re.Match[str], *, in_prose: bool) -> Iterable[Fact]:
+    number, unit = _number(match[1]), match[2]
+    if number is None or _is_trifle(number) or (match[0].endswith("s") and match[0][:-1] in NO_SECONDS):
+        return ()
+    if len(unit) == 1 and unit.isalpha() and not in_prose:
+        return ()
+    return (measure(number, _NAMES[unit], canonical(match[0])),)
+
+
+def _is_trifle(number: str) -> bool:
+    """None and one of a thing are in every text."""
+    return number.rstrip("0").rstrip(".") in {"", "1"} and len(number) < 3
+
+
+def _counted(match: re.Match[str]) -> Iterable[Fact]:
+    number, thing = _number(match[1]), match[2]
+    if (
+        number is None
+        or "." in number
+        or thing in NO_THINGS
+        or thing.lower() in STOP_WORDS
+        or thing.endswith(("ss", "us", "is"))
+    ):
+        return ()
+    if (
+        number[0] == "0"
+        or number in {"1", "2"}
+        or (match[1].isdigit() and len(number) == 4 and number[:2] in {"18", "19", "20"})
+    ):
+        return ()
+    ways = (f"{way} {thing}" for way in (*spellings(number), *words_of(number)))
+    short = is_short(number)
+    return (fact("quantity", f"{number} {thing}", *ways, canonical(match[0]), exact=False, needs_anchor=short),)
+
+
+@lru_cache(maxsize=8_192)
+def measure(number: str, name: str, written: str) -> Fact:
+    """Give the fact of *number* in the unit called *name*, with its usual spellings and the one that was *written*.
+
+    >>> measure("212", "grams", "212g").forms[:4]
+    ('212 grams', '212 gram', '212 gramme', '212 grammes')
+    """
+    words, symbols = (way.split() for way in _UNITS[name])
+    if name == "%":
+        words = [*words, "per cent"]
+    number = bare(number)
+    digits = spellings(number)
+    forms = [f"{way} {word}" for way in (*digits, *words_of(number)) for word in (name, *words)]
+    forms += [f"{way}{joint}{symbol}" for way in digits for symbol in symbols for joint in (" ", "")]
+    forms += [
+        f"{symbol}{joint}{way}" for way in digits for symbol in symbols if symbol in _CURRENCY for joint in ("", " ")
+    ]
+    forms += [f"{way}-{words[0]}" for way in digits if words]
+    if name in _CURRENCY.values() and "." not in number:
+        forms += [f"{symbol}{way}.00" for way in digits for symbol in symbols if not symbol.isalpha()]
+    forms += [] if is_short(number) else digits
+    family: Family = "quantity" if name in EVERYDAY else "number"
+    return fact(family, f"{number} {name}", *forms, written, exact=False, needs_anchor=is_short(number))

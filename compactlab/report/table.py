@@ -1,0 +1,126 @@
+"""The table of a run, for terminals (by rich) and as Markdown, with what has to be said under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from compactlab.stats import Estimate
+from compactlab.summary import Row, Summary, signature
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+COLUMNS = (
+    "strategy",
+    "before",
+    "after",
+    "saved",
+    "bound",
+    "loose",
+    "over c",
+    "irrecov.",
+    "re-obt.",
+    "probes",
+    "stale",
+    "lost",
+    "valid",
+    "outcomes",
+    "errors",
+)
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """The texts of a row, in the order of `COLUMNS`; a dash where nothing could be measured."""
+    kept = row.probes.get("kept", 0.0) + row.probes.get("both", 0.0)
+    return (
+        ("· random" if row.label == "random" else row.label),
+        f"{row.before:,.0f}",
+        f"{row.after:,.0f}",
+        f"{row.saved.mean:.0%}",
+        _share(row.bound),
+        _share(row.loose),
+        "-" if row.over_chance is None else f"{row.over_chance:.2f}",
+        _share(row.irrecoverable),
+        _share(row.reobtainable),
+        _part(kept, row.asked),
+        _part(row.probes.get("stale", 0.0), row.asked),
+        _part(row.probes.get("lost", 0.0), row.asked),
+        f"{row.valid:.0%}",
+        "control" if row.is_control else " ".join(f"{n} {what}" for what, n in row.outcomes.items()),
+        str(row.errors),
+    )
+
+
+def _share(estimate: Estimate | None) -> str:
+    """A mean and half its interval, as short as a table needs them: `.84±.12`."""
+    if estimate is None:
+        return "-"
+    half = "" if estimate.half is None else f"±{estimate.half:.2f}"
+    return f"{estimate.mean:.2f}{half}".replace("0.", ".")
+
+
+def _part(count: float, whole: int) -> str:
+    return f"{count / whole:.0%}" if whole else "-"
+
+
+def to_rich(summary: Summary) -> Table:
+    """The table for a terminal; controls are dim."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in COLUMNS:
+        left = name in {"strategy", "outcomes"}
+        table.add_column(name, justify="left" if left else "right", no_wrap=name != "outcomes")
+    for row in summary.rows:
+        table.add_row(*cells(row), style="dim" if row.is_control else None)
+    return table
+
+
+def to_markdown(summary: Summary) -> str:
+    """The table and all that stands under it as Markdown."""
+    lines = ["| " + " | ".join(COLUMNS) + " |"]
+    lines.append("|" + "|".join(":--" if name in {"strategy", "outcomes"} else "--:" for name in COLUMNS) + "|")
+    lines += ["| " + " | ".join(cells(row)) + " |" for row in summary.rows]
+    return "\n".join([*lines, "", *(f"- {line}" for line in legend(summary)), "", f"`{signature(summary)}`", ""])
+
+
+def legend(summary: Summary) -> Iterable[str]:
+    """What the numbers mean and what they cannot mean, a sentence or two each."""
+    yield (
+        "bound and loose: share of the facts that the agent went on to use in an action, and nothing supplied again"
+        " before, that still stand near a word that tells what they are about, or anywhere; ± is the 95 % interval over"
+        f" sessions, clustered by story{'' if summary.clusters >= 5 else ' (under five stories: none)'}."
+    )
+    yield (
+        "· random: random units, cut to the very size of the strategy above, mean of 20 draws. bag: bare values of all"
+        " facts at risk. null: what no strategy may touch. probes: hand-made questions whose current answer stands."
+    )
+    if summary.overall_chance is not None:
+        rates = ", ".join(
+            f"{f} {c.rate:.0%}" for f, c in summary.chance.items() if c.rate is not None and not c.refused
+        )
+        refused = ", ".join(f"{f} {c.rate:.0%}" for f, c in summary.chance.items() if c.rate is not None and c.refused)
+        yield (
+            f"chance c = {summary.overall_chance:.1%} of the needed facts would be needed by an unrelated session too"
+            f" ({rates}); over chance = (bound - c) / (1 - c)."
+            + (f" Refused for a rate over 10 %: {refused}." if refused else "")
+        )
+    else:
+        yield "chance was not measured: there is no unrelated session to compare with."
+    if summary.detectable is not None:
+        yield f"two strategies that differ by less than {summary.detectable:.2f} could not be told apart here."
+    if summary.supplied_again is not None:
+        yield (
+            f"{summary.supplied_again:.0%} of the facts that recur were supplied again by a person or a tool before the"
+            " agent used them: they do not count."
+        )
+    yield (
+        "the future comes from a session that went on without this compaction: presence is not recall, and a missing"
+        " fact may be one cheap call away (re-obtainable) or gone for good (irrecoverable)."
+    )
+    yield from (f"skipped: {line}" for line in summary.skipped[:5])
+    if len(summary.skipped) > 5:
+        yield f"skipped: {len(summary.skipped) - 5} more sessions."
+    yield from (f"error: {line}" for line in summary.errors[:5])
