@@ -12,15 +12,13 @@ assistant message. `repair` brings the second into the first form, so that every
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from compactlab.tokens import pieces
 from compactlab.transcript import Block, Message, Messages, Text, ToolCall, ToolResult
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 STAND_IN = "[No result of this call was recorded]"
 

@@ -51,7 +51,7 @@ class Row:
     over_chance: float | None
     probes: dict[str, float]
     asked: int
-    valid: float
+    valid: float | None
     outcomes: dict[str, int]
     errors: int
 
@@ -191,7 +191,7 @@ class _Pool:
             over_chance=_over(bound, self.overall_chance),
             probes=dict(probes),
             asked=asked,
-            valid=_mean(valid),
+            valid=_mean(valid) if valid else None,
             outcomes=dict(outcomes),
             errors=outcomes["failed"],
         )

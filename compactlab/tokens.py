@@ -1,9 +1,10 @@
 """The one weight function: what a block costs, in tokens of a named counter.
 
 Text, calls (id, name, arguments), results, reasoning and pictures all weigh something; a message adds four tokens.
-Opaque reasoning, and a signature without words, weigh a quarter token a byte; a picture its width times height over 750 (Anthropic's published rule),
-1,600 tokens if its size is unknown. Special-token strings count as ordinary text. Meter, marks, cuts, savings and
-reports all use this function and no other. Vocabularies lie inside the package `toktok-rs`: no network.
+Opaque reasoning, and a signature without words, weigh a quarter token a byte; a picture its width times height over
+750 (Anthropic's published rule), 1,600 tokens if its size is unknown. Special-token strings count as ordinary text.
+Meter, marks, cuts, savings and reports all use this function and no other. Vocabularies lie inside the package
+`toktok-rs`: no network.
 """
 
 from __future__ import annotations

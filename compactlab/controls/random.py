@@ -11,7 +11,6 @@ from random import Random
 
 from msgspec.structs import replace
 
-from compactlab import history
 from compactlab.metrics import Case
 from compactlab.tokens import Meter
 from compactlab.transcript import Block, Message, Messages, Reasoning, Text, ToolResult
@@ -20,10 +19,9 @@ from compactlab.transcript import Block, Message, Messages, Reasoning, Text, Too
 def build(case: Case, tokens: int, draw: Random) -> Messages:
     """Keep random units up to *tokens* in all; the whole history if it fits."""
     base, meter = case.base, case.meter
-    held = history.protected(base, pins=False)
-    room = tokens - meter.messages(base[i] for i in held)
-    kept: dict[int, Message] = {i: base[i] for i in held}
-    free = [unit for unit in history.units(base) if held.isdisjoint(unit)]
+    room = tokens - meter.messages(case.protected)
+    kept: dict[int, Message] = {i: base[i] for i in case.held}
+    free = list(case.free)
     draw.shuffle(free)
     for unit in free:
         weight = meter.messages(base[i] for i in unit)

@@ -21,7 +21,8 @@ LONGEST_SCRIPT = 20_000
 # Say nothing worth keeping, wherever they stand.
 TRIVIAL: frozenset[str] = frozenset(
     """cd ls echo printf true false pwd exit sleep set export cat mkdir clear date whoami which test [ [[ : read local
-    return break continue fi done esac shift wait unset source . else then do for while if case until function""".split()
+    return break continue fi done esac shift wait unset source . else then do for while if case until
+    function""".split()
 )
 # Say nothing when they only filter what comes through a pipe.
 FILTERS: frozenset[str] = frozenset(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-ONES = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen").split()  # fmt: skip
+ONES = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen").split()  # fmt: skip
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 LARGE = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
 _VALUES = {word: number for number, word in enumerate(ONES)} | {word: 10 * i + 20 for i, word in enumerate(TENS)}

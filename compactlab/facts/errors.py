@@ -17,7 +17,8 @@ _EXCEPTION = re.compile(
     r": ([^\n\ufffc]{3,400})"
 )
 _FAILED = re.compile(
-    r"(?:^|\n)[^\n\w]{0,12}(?:FAILED|ERROR|FAIL:?|--- FAIL:) ([\w./-]{2,200}(?:::[^\s:]{1,120}(?![^\s:])){1,4}|Test\w{2,80})"
+    r"(?:^|\n)[^\n\w]{0,12}(?:FAILED|ERROR|FAIL:?|--- FAIL:) ([\w./-]{2,200}(?:::[^\s:]{1,120}(?![^\s:])){1,4}"
+    r"|Test\w{2,80})"
 )
 _LOG_LINE = re.compile(
     r"^[^\n]{0,60}?(?<![\w-])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)(?![\w-])[\]:\s|-]{1,6}([^\n\ufffc]{8,400})",

@@ -9,7 +9,8 @@ import hashlib
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
@@ -24,7 +25,7 @@ from compactlab.harness.cuts import SHARES, Cut, planned
 from compactlab.harness.session import CONTROLS, Job, keys, scored
 from compactlab.probes import hand
 from compactlab.readers import survey
-from compactlab.results import SCORER_VERSION, Block, Manifest, Results, Writer
+from compactlab.results import SCORER_VERSION, Block, Key, Manifest, Results, Writer
 from compactlab.strategies import Strategy
 from compactlab.tokens import DEFAULT_COUNTER, Meter, counter
 from compactlab.transcript import Transcript
@@ -82,38 +83,52 @@ def run(
     corpus = _Corpus.read([paths] if isinstance(paths, str | Path) else paths, settings)
     folder = Path(out) if out else Path("runs", f"{datetime.now():%Y%m%d-%H%M%S}-{corpus.manifest.digest()}")  # noqa: DTZ005
     writer = Writer(folder, corpus.manifest, corpus.made_by)
-    jobs = corpus.jobs(writer.done)
-    total = sum(len(keys(job)) for job in jobs)
-    done = 0
     try:
-        for job, blocks in _in_order(jobs, settings.jobs):
-            made = iter(blocks)
-            for key in keys(job):
-                if key in writer.done:
-                    writer.keep(key)
-                else:
-                    writer.write(next(made))
-                done += 1
-                if progress:
-                    progress(done, total, job.transcript.id)
+        with _pool(min(settings.jobs or os.cpu_count() or 1, len(corpus.transcripts))) as pool:
+            _write(writer, corpus, pool, progress)
     finally:
         writer.close()
     return Results(folder)
 
 
-def _in_order(jobs: Sequence[Job], workers: int) -> Iterator[tuple[Job, Iterable[Block]]]:
-    """Give each job with its blocks, in order: lazily in this process, or from a pool that works ahead."""
-    missing = [job for job in jobs if not job.complete]
-    workers = min(workers or os.cpu_count() or 1, len(missing))
+def _write(writer: Writer, corpus: _Corpus, pool: ProcessPoolExecutor | None, progress: Progress | None) -> None:
+    if progress:
+        progress(0, 0, "mining facts")
+    jobs = corpus.jobs(writer.done, pool)
+    total = sum(len(keys(job)) for job in jobs)
+    done = 0
+    for job, blocks in _in_order(jobs, pool):
+        made = iter(blocks)
+        for key in keys(job):
+            if key in writer.done:
+                writer.keep(key)
+            else:
+                writer.write(next(made))
+            done += 1
+            if progress:
+                progress(done, total, job.transcript.id)
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor | None]:
+    """Worker processes, or None where one process does it all; what waits is cancelled when the run ends early."""
     if workers <= 1:
+        yield None
+        return
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _in_order(jobs: Sequence[Job], pool: ProcessPoolExecutor | None) -> Iterator[tuple[Job, Iterable[Block]]]:
+    """Give each job with its blocks, in order: lazily in this process, or from a pool that works ahead."""
+    if pool is None:
         yield from ((job, scored(job)) for job in jobs)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures: dict[str, Future[list[Block]]] = {j.transcript.id: pool.submit(_all_blocks, j) for j in missing}
-        try:
-            yield from ((job, () if job.complete else futures.pop(job.transcript.id).result()) for job in jobs)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    futures = {job.transcript.id: pool.submit(_all_blocks, job) for job in jobs if not job.complete}
+    yield from ((job, () if job.complete else futures.pop(job.transcript.id).result()) for job in jobs)
 
 
 def _all_blocks(job: Job) -> list[Block]:
@@ -178,15 +193,17 @@ class _Corpus:
             sources.append(catalog.source_digest(f"compactlab.controls.{strategy}"))
         return hashlib.sha256("".join(sources).encode()).hexdigest()[:12]
 
-    def jobs(self, done: frozenset[object]) -> list[Job]:
-        """One job a session, with what other sessions say of its facts."""
-        values = {t.id: {fact.value for fact in mine(t.messages)} for t in self.transcripts}
-        spread = Counter(value for found in values.values() for value in found)
+    def jobs(self, done: frozenset[Key], pool: ProcessPoolExecutor | None) -> list[Job]:
+        """One job a session, with its facts and what other sessions say of them."""
+        messages = [transcript.messages for transcript in self.transcripts]
+        facts = list(pool.map(mine, messages) if pool else map(mine, messages))
+        spread = Counter(value for found in facts for value in {fact.value for fact in found})
         jobs = []
         for at, transcript in enumerate(self.transcripts):
-            common = frozenset(v for v in values[transcript.id] if spread[v] > 2)
+            common = frozenset(fact.value for fact in facts[at] if spread[fact.value] > 2)
             job = Job(
                 transcript,
+                facts[at],
                 self.cuts[transcript.id],
                 self.probes.get(transcript.id, ()),
                 common,

@@ -14,7 +14,7 @@ from compactlab import history, metrics
 from compactlab.compaction import Compaction, Guard, compact
 from compactlab.controls import bag, null
 from compactlab.controls import random as random_control
-from compactlab.facts import mine
+from compactlab.facts import Fact
 from compactlab.harness.cuts import Cut
 from compactlab.metrics import Case, Score, Trial
 from compactlab.probes.hand import HandProbes, Probe
@@ -34,6 +34,7 @@ class Job:
     """Everything that a worker needs for one session; `common` are values found in two other sessions or more."""
 
     transcript: Transcript
+    facts: tuple[Fact, ...]
     cuts: tuple[Cut, ...]
     probes: tuple[Probe, ...]
     common: frozenset[str]
@@ -44,10 +45,9 @@ class Job:
     made_by: dict[str, str]
     done: frozenset[Key] = field(default_factory=frozenset)
 
-    def without(self, done: Iterable[object]) -> Job:
+    def without(self, done: frozenset[Key]) -> Job:
         """The same job, told which of its keys need not be made."""
-        own = frozenset(keys(self))
-        return replace(self, done=frozenset(key for key in done if isinstance(key, Key) and key in own))
+        return replace(self, done=done & frozenset(keys(self)))
 
     @property
     def complete(self) -> bool:
@@ -86,7 +86,7 @@ class _Session:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.meter = Meter(job.counter)
-        self.facts = mine(job.transcript.messages)
+        self.facts = job.facts
         self.matcher = matcher_of(self.facts)
         self.excluded = frozenset(i for i, fact in enumerate(self.facts) if fact.value in job.common)
         self.hand = HandProbes(job.probes)

@@ -18,7 +18,7 @@ from compactlab.probes.hand import HandProbes
 from compactlab.probes.mined import AtRisk, Presence, Use
 from compactlab.receipt import Receipt
 from compactlab.tokens import Meter
-from compactlab.transcript import Message, Messages
+from compactlab.transcript import Messages
 
 
 class Score(NamedTuple):
@@ -48,10 +48,19 @@ class Case:
         return self.risk.base
 
     @cached_property
-    def protected(self) -> tuple[Message, ...]:
-        """The protected set without pins, in order: what even the harshest control keeps."""
-        held = history.protected(self.base, pins=False)
-        return tuple(message for i, message in enumerate(self.base) if i in held)
+    def held(self) -> frozenset[int]:
+        """Positions of the protected set without pins: what even the harshest control keeps."""
+        return history.protected(self.base, pins=False)
+
+    @cached_property
+    def protected(self) -> Messages:
+        """The messages of `held`, in order."""
+        return tuple(message for i, message in enumerate(self.base) if i in self.held)
+
+    @cached_property
+    def free(self) -> tuple[tuple[int, ...], ...]:
+        """The units outside the protected set, in order."""
+        return tuple(unit for unit in history.units(self.base) if self.held.isdisjoint(unit))
 
     @cached_property
     def tokens(self) -> int:

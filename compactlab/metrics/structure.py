@@ -14,7 +14,9 @@ from compactlab.validity import broken
 
 
 def measure(trial: Trial) -> Iterator[Score]:
-    """Yield validity and the number of parted pairs."""
+    """Yield validity and the number of parted pairs; nothing for a control, which no provider is ever sent."""
+    if trial.receipt is None:
+        return
     yield Score("valid", float(not broken(trial.messages) - broken(trial.case.base)))
     yield Score("parted", float(_parted(trial.messages, trial.case.base)))
 

@@ -1,8 +1,8 @@
 """Mined probes: which facts were at risk at a cut, and which of them the agent later needed.
 
-A fact is **at risk** at a cut if it stands before it and nowhere in the protected set: one set a cut, the same for every
-strategy. It is **load-bearing** if its value occurs in a later assistant block before a person or a tool supplies it
-again; the first use alone counts, with weight 1. Definitions follow DESIGN 5, which a study on our own sessions set.
+A fact is **at risk** at a cut if it stands before it and nowhere in the protected set: one set a cut, the same for
+every strategy. It is **load-bearing** if its value occurs in a later assistant block before a person or a tool supplies
+it again; the first use alone counts, with weight 1. A study on our own sessions set these definitions.
 """
 
 from __future__ import annotations

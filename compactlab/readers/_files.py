@@ -190,10 +190,10 @@ def unreadable(path: Path, error: OSError) -> TranscriptError:
 
 def looks_like(seen: Sample) -> str:
     """Say in a few words what a file is that no reader knows."""
-    if seen.binary:
-        return seen.binary
     if not seen.head.removeprefix(_BOM).strip(_PADDING):
         return "an empty file"
+    if seen.binary:
+        return seen.binary
     if not seen.values:
         starts = seen.head.removeprefix(_BOM).lstrip(_PADDING)[:1]
         return "JSON that breaks off or is malformed" if starts in {b"{", b"["} else "text, not JSON"

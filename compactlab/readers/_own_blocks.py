@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def block_from(wire: object) -> Block:
-    """Read one block of our own format."""
+def block_from(wire: object, where: str) -> Block:
+    """Read one block of our own format; a `TranscriptError` begins with *where* the block stands."""
     if not isinstance(wire, dict):
         return anthropic.block(wire)
     if wire.get("type") == "image":
-        return _image_from(wire)
+        return _image_from(wire, where)
     if wire.get("type") == "tool_result" and isinstance(wire.get("content"), list):
-        parts = tuple(block_from(part) for part in wire["content"])
+        parts = tuple(block_from(part, where) for part in wire["content"])
         content = tuple(part for part in parts if isinstance(part, Text | Image))
         if len(content) == len(parts):
             return replace(anthropic.result({**wire, "content": None}), content=content)
@@ -35,7 +35,7 @@ def block_from(wire: object) -> Block:
     return block
 
 
-def _image_from(wire: Mapping[str, Any]) -> Image:
+def _image_from(wire: Mapping[str, Any], where: str) -> Image:
     source = wire.get("source")
     if not isinstance(source, dict) or "media_type" not in source:
         return anthropic.image(source)
@@ -43,14 +43,14 @@ def _image_from(wire: Mapping[str, Any]) -> Image:
     image = Image(source["media_type"])
     if isinstance(source.get("data"), str):
         image = images.from_base64(source["media_type"], source["data"])
-    return _checked(replace(image, **given))
+    return _checked(replace(image, **given), where)
 
 
-def _checked(image: Image) -> Image:
+def _checked(image: Image, where: str) -> Image:
     try:
         return msgspec.convert(msgspec.structs.asdict(image) | {"type": "image"}, Image)
     except msgspec.ValidationError as error:
-        raise TranscriptError(f"a picture of wrong form: {error}") from error
+        raise TranscriptError(f"{where}: a picture of wrong form: {error}") from error
 
 
 def block_to(block: Block, *, sliced: bool = True) -> str:

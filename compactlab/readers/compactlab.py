@@ -140,7 +140,9 @@ def _messages(line: Line, index: int, where: str) -> tuple[Message, ...]:
         raise TranscriptError(f"{where} has content of another kind; expected a list of blocks or a text")
     keys = _checked(record, _Keys, where)
     keep_raw(record, line.raw)
-    blocks = tuple(block_from(part) for part in content) if isinstance(content, list) else anthropic.blocks(content)
+    blocks = (
+        tuple(block_from(part, where) for part in content) if isinstance(content, list) else anthropic.blocks(content)
+    )
     source = index if isinstance(keys.source, msgspec.UnsetType) else keys.source
     made = (Message(role, blocks, source=source),) if keys.whole else anthropic.split(role, blocks, source)
     return tuple(replace(message, timestamp=keys.ts, synthetic=keys.synthetic, pinned=keys.pinned) for message in made)

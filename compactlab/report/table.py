@@ -46,7 +46,7 @@ def cells(row: Row) -> tuple[str, ...]:
         _part(kept, row.asked),
         _part(row.probes.get("stale", 0.0), row.asked),
         _part(row.probes.get("lost", 0.0), row.asked),
-        f"{row.valid:.0%}",
+        "-" if row.valid is None else f"{row.valid:.0%}",
         "control" if row.is_control else " ".join(f"{n} {what}" for what, n in row.outcomes.items()),
         str(row.errors),
     )
@@ -72,7 +72,7 @@ def to_rich(summary: Summary) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name in COLUMNS:
         left = name in {"strategy", "outcomes"}
-        table.add_column(name, justify="left" if left else "right", no_wrap=name != "outcomes")
+        table.add_column(name, justify="left" if left else "right", no_wrap=True)
     for row in summary.rows:
         table.add_row(*cells(row), style="dim" if row.is_control else None)
     return table

@@ -8,15 +8,13 @@ repairs the input before it and checks the output after it, so a strategy may st
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from compactlab.errors import SpecError
+from compactlab.tokens import Meter
 from compactlab.transcript import Message, Messages, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from compactlab.tokens import Meter
 
 
 class Model(Protocol):
@@ -59,6 +57,12 @@ class Strategy:
         """Write the spec: catalog name and the fields that differ from their defaults, as the command line reads it."""
         changed = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if not _is_default(self, f.name)]
         return self.name + (f"({', '.join(changed)})" if changed else "")
+
+    def require_whole(self, field: str, least: int = 0) -> None:
+        """Raise `SpecError` unless the field is a whole number of *least* or more; for use in `__post_init__`."""
+        value = getattr(self, field)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise SpecError(f"{field} is {value!r}; expected a whole number of {least} or more")
 
     @property
     def name(self) -> str:

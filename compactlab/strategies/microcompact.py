@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from compactlab.errors import SpecError
 from compactlab.history import Place, pair
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.tools import tool_name
@@ -27,8 +28,9 @@ class ClearToolResults(Strategy):
     tools: tuple[str, ...] = TOOLS
 
     def __post_init__(self) -> None:
-        if self.keep_recent < 0:
-            raise ValueError(f"keep_recent is {self.keep_recent}; expected 0 or more")
+        self.require_whole("keep_recent")
+        if not isinstance(self.tools, tuple) or not all(isinstance(tool, str) for tool in self.tools):
+            raise SpecError(f"tools is {self.tools!r}; expected a tuple of names, such as ('read', 'bash')")
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
         wanted = {tool_name(tool) for tool in self.tools}

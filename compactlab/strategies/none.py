@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from compactlab.strategies import Compacted, Context, Strategy
-
-if TYPE_CHECKING:
-    from compactlab.transcript import Messages
+from compactlab.transcript import Messages
 
 
 @dataclass(frozen=True, repr=False)

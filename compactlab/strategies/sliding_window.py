@@ -22,8 +22,7 @@ class KeepRecent(Strategy):
     preserve_recent: int = 10
 
     def __post_init__(self) -> None:
-        if self.preserve_recent < 0:
-            raise ValueError(f"preserve_recent is {self.preserve_recent}; expected 0 or more")
+        self.require_whole("preserve_recent")
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
         held = protected(messages)
