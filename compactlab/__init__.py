@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from compactlab.compaction import Compaction as Compaction
     from compactlab.compaction import compact as compact
     from compactlab.errors import CompactlabError as CompactlabError
+    from compactlab.harness import Settings as Settings
     from compactlab.harness import run as run
     from compactlab.readers import read as read
     from compactlab.readers import write as write
@@ -37,6 +38,7 @@ _HOME = {
     "Compaction": "compaction",
     "compact": "compaction",
     "CompactlabError": "errors",
+    "Settings": "harness",
     "run": "harness",
     "read": "readers",
     "write": "readers",

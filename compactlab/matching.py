@@ -36,6 +36,7 @@ _JOINERS = {
     "url": "/.-~?&=#",
     "identifier": "-/",
     "hash": "-",
+    "command": "/.-=",
 }
 
 
@@ -76,14 +77,18 @@ class Matcher:
     def hits(self, text: str) -> list[Hit]:
         """Hits in a text, in the order in which they stand."""
         text = clean(canonical(text))
-        folded = fold(text)
-        spans = sorted(
-            span for search, form in zip(self._searches, (text, folded), strict=True) for span in search(form)
-        )
+        spans = self.spans(text)
         if not spans:
             return []
-        words = _Words(folded, spans)
+        words = _Words(fold(text), spans)
         return [Hit(pattern, words.around(start, end)) for start, end, pattern in spans]
+
+    def spans(self, text: str) -> list[tuple[int, int, int]]:
+        """Start, end and pattern of every hit in a text that is in canonical form."""
+        folded = fold(text)
+        return sorted(
+            span for search, form in zip(self._searches, (text, folded), strict=True) for span in search(form)
+        )
 
 
 class _Search:

@@ -159,13 +159,12 @@ class _Corpus:
     def manifest(self) -> Manifest:
         settings = self.settings
         specs = tuple(repr(strategy) for strategy in settings.built)
-        engine = "built in" if settings.counter == "chars/4" else version("toktok-rs")
         cuts = tuple(f"{share:g}" for share in settings.cuts)
         return Manifest(
             compactlab=compactlab.__version__,
             scorer=SCORER_VERSION,
             counter=settings.counter,
-            counter_version=version("tiktoken") if settings.counter.startswith("tiktoken:") else engine,
+            counter_version=_engine(settings.counter),
             seed=settings.seed,
             cuts=cuts if settings.window is None else (f"window {settings.window}",),
             strategies=specs,
@@ -221,6 +220,14 @@ class _Corpus:
         after = (*self.transcripts[at + 1 :], *self.transcripts[:at])
         mine_too = self.transcripts[at].cluster
         return tuple(t for t in after if t.cluster != mine_too)[:FOREIGN]
+
+
+def _engine(counter_name: str) -> str:
+    """The package behind a counter, with its version."""
+    if counter_name == "chars/4":
+        return "no tokenizer"
+    package = "tiktoken" if counter_name.startswith("tiktoken:") else "toktok-rs"
+    return f"{package} {version(package)}"
 
 
 def _probes(transcripts: Sequence[Transcript], files: Sequence[Path]) -> dict[str, tuple[hand.Probe, ...]]:

@@ -56,12 +56,12 @@ class Job:
 
 def keys(job: Job) -> list[Key]:
     """The keys of a session's blocks, in the order in which they are written."""
-    rows: list[tuple[str, str]] = [("facts", ""), ("null", "")]
+    rows: list[tuple[str, str]] = [("facts", "")]
     for strategy in job.strategies:
         rows.append((repr(strategy), ""))
         if strategy.name != "none":
             rows.append(("random", repr(strategy)))
-    rows.append(("bag", ""))
+    rows += [("bag", ""), ("null", "")]
     return [
         Key(job.transcript.id, cut.name, label, size_of)
         for cut in job.cuts

@@ -9,6 +9,7 @@ from compactlab.stats import Estimate
 from compactlab.summary import Row, Summary, signature
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table
 
 COLUMNS = (
@@ -76,6 +77,13 @@ def to_rich(summary: Summary) -> Table:
     for row in summary.rows:
         table.add_row(*cells(row), style="dim" if row.is_control else None)
     return table
+
+
+def to_frame(summary: Summary) -> pd.DataFrame:
+    """The table as a data frame of texts, for notebooks; numbers are in `compactlab.summary.Row`."""
+    import pandas as pd
+
+    return pd.DataFrame([cells(row) for row in summary.rows], columns=COLUMNS).set_index("strategy")
 
 
 def to_markdown(summary: Summary) -> str:

@@ -1,0 +1,40 @@
+"""Record the expected results again: `python tests/rerecord.py`. Review the difference before it is committed."""
+
+import re
+import tempfile
+from pathlib import Path
+
+from compactlab import run
+from compactlab.report.table import to_markdown
+from compactlab.summary import signature, summarise
+
+ROOT = Path(__file__).parent.parent
+EXPECTED = ROOT / "fixtures" / "expected" / "summary.md"
+COLUMNS = ("strategy", "tokens kept", "bound", "loose", "irrecoverable", "probes kept", "errors")
+TABLE = re.compile(r"(?<=<!-- table: made by tests/rerecord.py -->\n).*(?=<!-- /table -->)", re.DOTALL)
+
+
+def readme_table(summary):
+    """The README's table: the columns that need no explanation, and the signature."""
+    lines = ["| " + " | ".join(COLUMNS) + " |", "|:--" + "|--:" * (len(COLUMNS) - 1) + "|"]
+    for row in summary.rows:
+        kept = (row.probes["kept"] + row.probes["both"]) / row.asked
+        shares = [row.bound, row.loose, row.irrecoverable]
+        cells = [
+            f"*{row.label}*" if row.is_control else f"`{row.label}`",
+            f"{row.after / row.before:.0%}",
+            *(f"{share.mean:.2f} ± {share.half:.2f}" for share in shares),
+            f"{kept:.0%}",
+            str(row.errors),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", f"`{signature(summary)}`", ""])
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        summary = summarise(run(ROOT / "fixtures" / "transcripts", Path(folder) / "run"))
+    EXPECTED.parent.mkdir(exist_ok=True)
+    EXPECTED.write_text(to_markdown(summary), encoding="utf-8")
+    readme = ROOT / "README.md"
+    readme.write_text(TABLE.sub(lambda _: readme_table(summary), readme.read_text(encoding="utf-8")), encoding="utf-8")
