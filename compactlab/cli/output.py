@@ -35,7 +35,8 @@ def print_summary(summary: Summary) -> None:
     from compactlab.summary import signature
 
     out = console()
-    out.print(to_rich(summary))
+    for table in to_rich(summary, out.width):
+        out.print(table)
     for line in legend(summary):
         out.print(line, markup=False)
     out.print(signature(summary), style="dim", markup=False)

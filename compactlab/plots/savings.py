@@ -31,9 +31,6 @@ def figure(summary: Summary) -> Figure:
         _point(axes, row, colour, row.label)
         if row.label in luck and (other := luck[row.label]).bound and row.bound:
             _point(axes, other, _GREY, "")
-            axes.plot(
-                [row.saved.mean, other.saved.mean], [row.bound.mean, other.bound.mean], color=_GREY, lw=0.8, zorder=1
-            )
     for n, row in enumerate(row for row in summary.rows if row.is_control and not row.size_of):
         _point(axes, row, _GREY, row.label, lift=6 + 11 * n)
     _dressed(axes, summary)

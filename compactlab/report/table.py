@@ -29,6 +29,9 @@ COLUMNS = (
     "outcomes",
     "errors",
 )
+ONE_TABLE = 128
+"""Columns of a terminal from which the table is printed in one piece."""
+SPLIT = COLUMNS.index("probes")
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -65,17 +68,26 @@ def _part(count: float, whole: int) -> str:
     return f"{count / whole:.0%}" if whole else "-"
 
 
-def to_rich(summary: Summary) -> Table:
-    """The table for a terminal; controls are dim."""
+def to_rich(summary: Summary, width: int) -> list[Table]:
+    """The table for a terminal of *width* columns, in two parts where it is too narrow for one; controls are dim."""
+    parts = [range(len(COLUMNS))] if width >= ONE_TABLE else [range(SPLIT), (0, *range(SPLIT, len(COLUMNS)))]
+    return [_part_of(summary, columns) for columns in parts]
+
+
+def _part_of(summary: Summary, columns: Iterable[int]) -> Table:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in COLUMNS:
-        left = name in {"strategy", "outcomes"}
-        table.add_column(name, justify="left" if left else "right", no_wrap=True)
+    columns = tuple(columns)
+    for name in (COLUMNS[i] for i in columns):
+        if name == "outcomes":
+            table.add_column(name, min_width=10)
+        else:
+            table.add_column(name, justify="left" if name == "strategy" else "right", no_wrap=True)
     for row in summary.rows:
-        table.add_row(*cells(row), style="dim" if row.is_control else None)
+        texts = cells(row)
+        table.add_row(*(texts[i] for i in columns), style="dim" if row.is_control else None)
     return table
 
 
