@@ -15,6 +15,7 @@ To the strategy, `source` of each message is its position in the list, so that w
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,8 @@ from msgspec.structs import replace
 
 from compactlab import catalog, history
 from compactlab.receipt import Action, Change, Outcome, Receipt
-from compactlab.strategies import Compacted, Context, Model, Strategy
+from compactlab.llm import Metered, Model
+from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Messages, ToolCall, ToolResult
 from compactlab.validity import RuleSet, broken
@@ -85,9 +87,11 @@ def compact(
     job = _Job(built, target, guard, repaired, same)
     if previous is not None and previous.result == _digest(repaired.messages, repr(built), target):
         return job.unchanged("skipped", "nothing new since the last pass")
-    context = Context(guard.meter, target, guard.model, repaired.messages)
+    model = Metered(guard.model, guard.meter.text) if guard.model else None
+    job = dataclasses.replace(job, model=model)
+    context = Context(guard.meter, target, model, _numbered(repaired.messages))
     try:
-        given = _checked(built.compact(_numbered(repaired.messages), context), len(repaired.messages))
+        given = _checked(built.compact(context.originals, context), len(repaired.messages))
     except Exception as error:  # noqa: BLE001  # any fault of a strategy is an outcome, never the end of a run
         return job.unchanged("failed", f"{type(error).__name__}: {error}")
     if given.deferred is not None:
@@ -131,6 +135,7 @@ class _Job:
     guard: Guard
     repaired: history.Repaired
     same: Messages
+    model: Metered | None = None
 
     @cached_property
     def before(self) -> int:
@@ -191,6 +196,9 @@ class _Job:
             repairs=tuple(f"{r.what} {r.call_id!r} at message {r.position}: {r.why}" for r in self.repaired.repairs),
             notes=notes,
             rules=self.guard.rules,
+            model=self.model.name if self.model and self.model.calls else "",
+            model_calls=self.model.calls if self.model else 0,
+            model_tokens=self.model.tokens if self.model else 0,
             result=_digest(base, repr(self.strategy), self.target),
         )
 

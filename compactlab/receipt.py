@@ -26,7 +26,7 @@ class Receipt(msgspec.Struct, frozen=True):
 
     `kinds_*` split the weights into text, reasoning, call, result, image and overhead. `restored` are positions that
     the strategy dropped or edited and the guard put back. `result` is the digest that lets a later pass see that
-    nothing is new.
+    nothing is new. `model_tokens` are those that calls of `model` read and wrote: the price of the compaction.
     """
 
     strategy: str
@@ -45,6 +45,7 @@ class Receipt(msgspec.Struct, frozen=True):
     rules: tuple[str, ...]
     result: str
     restored: tuple[int, ...] = ()
+    model: str = ""
     model_calls: int = 0
     model_tokens: int = 0
 
@@ -72,6 +73,7 @@ class Receipt(msgspec.Struct, frozen=True):
                 for kind, tokens in self.kinds_before.items()
                 if tokens or self.kinds_after[kind]
             ),
+            *([f"{self.model}: {self.model_calls} calls, {self.model_tokens:,} tokens"] if self.model_calls else []),
             *(f"repaired: {repair}" for repair in self.repairs),
             *(f"note: {text}" for text in self.notes),
         ]

@@ -211,9 +211,10 @@ def test_reading_what_was_written_changes_nothing_any_more(made):
     assert from_wire(to_wire(once)) == once
 
 
+names = st.sampled_from(["type", "text", "image_url", "url", "function", "arguments", "thinking", "data"])
 json_values = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=5),
-    lambda v: st.lists(v, max_size=2) | st.dictionaries(st.text(max_size=3), v, max_size=2),
+    lambda v: st.lists(v, max_size=2) | st.dictionaries(names, v, max_size=3),
     max_leaves=6,
 )
 keys = ("content", "tool_calls", "function_call", "tool_call_id", "refusal", "reasoning", "thinking_blocks", "name")

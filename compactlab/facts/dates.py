@@ -53,9 +53,9 @@ def mine_dates(sheet: Sheet) -> None:
     sheet.take(_MONTH_DAY, lambda match: _day(match[2], match[1], match[3], match[0]))
     sheet.take(_MONTH_YEAR, _month)
     sheet.take(_SLASHED, lambda match: (fact("date", match[0], exact=False, needs_anchor=True),))
-    sheet.take(_CLOCK, lambda match: _clock(match) if match.start() in sheet.prose else ())
-    sheet.take(_OCLOCK, lambda match: _oclock(match) if match.start() in sheet.prose else ())
-    sheet.take(_HOUR, lambda match: _hour(match) if match.start() in sheet.prose else ())
+    sheet.take(_CLOCK, _clock, in_prose=True)
+    sheet.take(_OCLOCK, _oclock, in_prose=True)
+    sheet.take(_HOUR, _hour, in_prose=True)
 
 
 def _iso(match: re.Match[str], *, in_prose: bool) -> Iterable[Fact]:

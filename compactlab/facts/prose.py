@@ -138,7 +138,7 @@ def _is_name(words: tuple[str, ...], known: set[str], times: int) -> bool:
 
 def mine_quotes(sheet: Sheet) -> None:
     """Look for phrases of two to twelve words in quotation marks or backticks in prose."""
-    sheet.look(_QUOTED, lambda match: _quote(match) if match.start() in sheet.prose else ())
+    sheet.look(_QUOTED, _quote, in_prose=True)
 
 
 def _quote(match: re.Match[str]) -> Iterable[Fact]:

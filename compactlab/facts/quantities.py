@@ -120,7 +120,7 @@ _THING = (
 _COUNTED = re.compile(rf"{BEFORE}(?<![$£€] )({AMOUNT}) {_THING}")
 _COUNTED_IN_WORDS = re.compile(rf"{_WORDS} {_THING}")
 _GERMAN_THING = re.compile(rf"(?<![\w-])({GERMAN}) ([A-ZÄÖÜ][a-zäöüß]{{2,24}})(?!\w)")
-_FRACTION = re.compile(rf"{BEFORE}(\d{{1,4}}) (\d{{1,2}})/(\d{{1,2}})(?![\w/])")
+_FRACTION = re.compile(rf"{BEFORE}\d{{1,4}} (\d{{1,2}})/(2|3|4|5|6|8|10|16|32)(?![\w/])")
 _SPREAD = re.compile(rf"{BEFORE}(\d{{2,5}}(?:\.\d+)?) ?[x×] ?(\d{{2,5}}(?:\.\d+)?){AFTER}")
 
 
@@ -129,21 +129,15 @@ def mine_quantities(sheet: Sheet) -> None:
     sheet.take(_SPREAD, _spread)
     sheet.take(_PRICED, lambda match: _priced(match, in_prose=match.start() in sheet.prose))
     sheet.take(_MEASURED, lambda match: _measured(match, in_prose=match.start() in sheet.prose))
-
-    def in_words(match: re.Match[str]) -> Iterable[Fact]:
-        return _measured(match, in_prose=True) if match.start() in sheet.prose else ()
-
-    def counted(match: re.Match[str]) -> Iterable[Fact]:
-        return _counted(match) if match.start() in sheet.prose else ()
-
-    def fraction(match: re.Match[str]) -> Iterable[Fact]:
-        good = match.start() in sheet.prose and match[3] in {"2", "3", "4", "5", "6", "8", "10", "16", "32"}
-        return (fact("quantity", match[0], needs_anchor=True),) if good else ()
-
-    sheet.take(_MEASURED_IN_WORDS, in_words)
+    sheet.take(_MEASURED_IN_WORDS, lambda match: _measured(match, in_prose=True), in_prose=True)
     for pattern in (_COUNTED, _COUNTED_IN_WORDS, _GERMAN_THING):
-        sheet.take(pattern, counted)
-    sheet.take(_FRACTION, fraction)
+        sheet.take(pattern, _counted, in_prose=True)
+    sheet.take(_FRACTION, _fraction, in_prose=True)
+
+
+def _fraction(match: re.Match[str]) -> Iterable[Fact]:
+    """`9 3/8`, as inches are written."""
+    return (fact("quantity", match[0], needs_anchor=True),) if int(match[1]) < int(match[2]) else ()
 
 
 def _number(written: str) -> str | None:

@@ -43,22 +43,25 @@ class Sheet:
         self.text = self.whole
         self.found: list[tuple[int, Fact]] = []
 
-    def take(self, pattern: re.Pattern[str], judge: Judge) -> None:
+    def take(self, pattern: re.Pattern[str], judge: Judge, *, in_prose: bool = False) -> None:
         """Let *judge* make facts of the matches of *pattern* in what is left; what it makes one of is taken away."""
+        taken: list[tuple[int, int]] = []
+        for start, end in self._where(in_prose=in_prose):
+            for match in pattern.finditer(self.text, start, end):
+                made = [(match.start(), fact) for fact in judge(match)]
+                if made:
+                    taken.append(match.span())
+                    self.found += made
+        self.text = blank(self.text, taken)
 
-        def taken(match: re.Match[str]) -> str:
-            made = [(match.start(), fact) for fact in judge(match)]
-            if not made:
-                return match[0]
-            self.found += made
-            return FILLER * len(match[0])
-
-        self.text = pattern.sub(taken, self.text)
-
-    def look(self, pattern: re.Pattern[str], judge: Judge) -> None:
+    def look(self, pattern: re.Pattern[str], judge: Judge, *, in_prose: bool = False) -> None:
         """Let *judge* make facts of the matches of *pattern* in the whole text, and leave it to the others too."""
-        for match in pattern.finditer(self.whole):
-            self.found += [(match.start(), fact) for fact in judge(match) if FILLER not in fact.value]
+        for start, end in self._where(in_prose=in_prose):
+            for match in pattern.finditer(self.whole, start, end):
+                self.found += [(match.start(), fact) for fact in judge(match) if FILLER not in fact.value]
+
+    def _where(self, *, in_prose: bool) -> Iterable[tuple[int, int]]:
+        return self.prose if in_prose else ((0, len(self.text)),)
 
     def hide(self, pattern: re.Pattern[str]) -> None:
         """Take the matches of *pattern* away without making facts of them."""

@@ -19,7 +19,8 @@ FILLER = "\ufffc"
 LONGEST_TOKEN = 2_000  # a longer run without a blank is a blob or a minified line
 BLOB = 40  # the shortest run of base64 letters that is tested for being one
 
-_TOKEN = re.compile(r"\S+")
+_LONG = re.compile(rf"(?<!\S)\S{{{BLOB},}}+")
+_LONG_BLANK = re.compile(r"[ \t]{41,}+|\n{41,}+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_=-]+")
 _LINE_NUMBER = re.compile(r"^[ \t]{0,12}\d{1,7}(?:\t|→)", re.MULTILINE)
 _GREP_NUMBER = re.compile(r"^\d{1,6}(?::(?!\d\d(?:\D|$))|-(?=[ \t]))", re.MULTILINE)
@@ -64,17 +65,14 @@ def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def without_blobs(text: str) -> str:
-    """Mask runs without a blank that are over 2,000 characters long, and base64."""
-    return blank(text, [match.span() for match in _TOKEN.finditer(text) if _is_blob(match)])
+    """Put one filler for each run without a blank that is over 2,000 characters long or base64; shorten long blanks."""
+    return _LONG_BLANK.sub(lambda match: match[0][:40], _LONG.sub(_shortened, text))
 
 
-def _is_blob(match: re.Match[str]) -> bool:
-    length = match.end() - match.start()
-    if length <= BLOB:
-        return False
-    if length > LONGEST_TOKEN:
-        return True
-    return any(_is_base64(run) for run in _BASE64.findall(match[0]) if len(run) >= BLOB)
+def _shortened(match: re.Match[str]) -> str:
+    if match.end() - match.start() > LONGEST_TOKEN:
+        return FILLER
+    return FILLER if any(_is_base64(run) for run in _BASE64.findall(match[0]) if len(run) >= BLOB) else match[0]
 
 
 def _is_base64(run: str) -> bool:

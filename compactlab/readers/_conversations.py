@@ -69,7 +69,7 @@ def _is_openai(message: dict[str, Any]) -> bool:
 def _has_anthropic_block(message: dict[str, Any]) -> bool:
     content = message.get("content")
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    return any(part.get("type") in ANTHROPIC_BLOCKS or isinstance(part.get("source"), dict) for part in parts)
+    return any(str(part.get("type")) in ANTHROPIC_BLOCKS or isinstance(part.get("source"), dict) for part in parts)
 
 
 def transcripts(source: Source, name: Shape, read: Callable[[Conversation], Messages]) -> Iterator[Transcript]:
@@ -153,7 +153,9 @@ def _conversation(value: object) -> Conversation | None:
     messages = value.get("messages")
     if isinstance(messages, str) and messages.startswith("["):
         messages = read_json(messages.encode("utf-8", "surrogatepass"))
-    if not isinstance(messages, list) or not messages or not all(_is_message(inner) for inner in messages):
+    if not isinstance(messages, list) or not all(_is_message(inner) for inner in messages):
+        return None
+    if not messages and not value.get("system"):
         return None
     return Conversation([*messages, *_response(value.get("response"))], value)
 

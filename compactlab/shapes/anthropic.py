@@ -8,7 +8,7 @@ provider runs stand inside the assistant message, as they were recorded; `to_wir
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Raw
 
@@ -157,27 +157,30 @@ def to_wire(messages: Sequence[Message]) -> Wire:
     while leading < len(messages) and messages[leading].role == "system":
         leading += 1
     written: list[dict[str, Any]] = []
-    before: Message | None = None
+    before: _Piece | None = None
     for message in messages[leading:]:
-        for piece in pieces(message):
-            role = "assistant" if message.role == "assistant" and not _heard(piece) else "user"
-            content = [to_block(part) for part in piece]
-            if written and written[-1]["role"] == role and before is not None and _joins(before, message):
+        for said in pieces(message):
+            heard = bool(said) and isinstance(said[0], ToolResult)
+            piece = _Piece("assistant" if message.role == "assistant" and not heard else "user", heard, message.source)
+            content = [to_block(part) for part in said]
+            if before is not None and _joins(before, piece):
                 written[-1]["content"] += content
             else:
-                written.append({"role": role, "content": content})
-        before = message
+                written.append({"role": piece.role, "content": content})
+            before = piece
     return Wire(_system(messages[:leading]), written)
 
 
-def _heard(piece: tuple[Block, ...]) -> bool:
-    return bool(piece) and isinstance(piece[0], ToolResult)
+class _Piece(NamedTuple):
+    role: Literal["user", "assistant"]
+    heard: bool
+    source: int | None
 
 
-def _joins(before: Message, message: Message) -> bool:
-    if before.role == message.role == "tool":
-        return True
-    return before is not message and before.source is not None and before.source == message.source
+def _joins(before: _Piece, piece: _Piece) -> bool:
+    if before.role != piece.role:
+        return False
+    return (before.heard and piece.heard) or (before.source is not None and before.source == piece.source)
 
 
 def _system(messages: Iterable[Message]) -> str | list[dict[str, Any]] | None:

@@ -88,7 +88,7 @@ def content(given: object) -> list[Block]:
 def _part(part: object) -> Block:
     if not isinstance(part, dict):
         return Text(words(part))
-    kind = part.get("type")
+    kind = str(part.get("type"))
     if kind in {"text", "input_text", "output_text"} and isinstance(part.get("text"), str):
         return Text(part["text"])
     if kind in {"image_url", "input_image"}:

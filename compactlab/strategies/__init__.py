@@ -10,17 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from compactlab.errors import SpecError
+from compactlab.llm import Model
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Messages, Text
-
-
-class Model(Protocol):
-    """Anything that turns a prompt into text."""
-
-    def __call__(self, prompt: str, /) -> str: ...
 
 
 class Compacted(NamedTuple):
@@ -47,7 +42,13 @@ class Context:
 
 @dataclass(frozen=True, repr=False)
 class Strategy:
-    """Base of every strategy: subclass it as a frozen dataclass with `repr=False` and write `compact`."""
+    """Base of every strategy: subclass it as a frozen dataclass with `repr=False` and write `compact`.
+
+    `parameter_aliases` are further names of fields, as old settings write them; `uses_model` says whether it calls one.
+    """
+
+    parameter_aliases: ClassVar[dict[str, str]] = {}
+    uses_model: ClassVar[bool] = False
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
         """Give back the messages that remain; never called with a broken pair of call and result."""

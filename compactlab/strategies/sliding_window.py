@@ -6,12 +6,15 @@ Follows the seed document's SlidingWindow, counted in units, so that no call is 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from compactlab.history import anchor, protected, units
 from compactlab.strategies import Compacted, Context, Strategy, note
+from compactlab.strategies._slide import slide, with_note
 from compactlab.transcript import Message, Messages
 
+ALIASES = ("window",)
 _MARKER = re.compile(r"\[(\d+) earlier messages? removed to save context\]")
 
 
@@ -21,38 +24,18 @@ class KeepRecent(Strategy):
 
     preserve_recent: int = 10
 
+    parameter_aliases: ClassVar[dict[str, str]] = {"min_messages": "preserve_recent"}
+
     def __post_init__(self) -> None:
         self.require_whole("preserve_recent")
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
-        held = protected(messages)
-        keep = held | self._tail(messages, held, context)
-        gone = [message for i, message in enumerate(messages) if i not in keep]
-        if all(removed_before(message) for message in gone):
-            return Compacted(messages)
-        last_of_anchor = max(anchor(messages), default=-1)
-        head = [messages[i] for i in range(last_of_anchor + 1) if i in keep]
-        rest = [messages[i] for i in range(last_of_anchor + 1, len(messages)) if i in keep]
-        return Compacted((*head, marker(gone), *rest))
-
-    def _tail(self, messages: Messages, held: frozenset[int], context: Context) -> set[int]:
-        """Positions of the newest units: as many as asked for, or as fit beside *held* and the marker."""
-        groups = units(messages)
-        if context.target is None:
-            return {i for unit in groups[max(0, len(groups) - self.preserve_recent) :] for i in unit}
-        room = context.target - context.meter.messages(messages[i] for i in held)
-        room -= context.meter.message(marker(messages))
-        tail: set[int] = set()
-        for unit in reversed(groups):
-            fresh = [i for i in unit if i not in held and not removed_before(messages[i])]
-            room -= context.meter.messages(messages[i] for i in fresh)
-            if room < 0:
-                break
-            tail.update(fresh)
-        return tail
+        reserve = context.meter.message(marker(messages))
+        keep, gone, is_needed = slide(messages, context, self.preserve_recent, reserve, _is_marker)
+        return Compacted(with_note(messages, keep, marker(gone)) if is_needed else messages)
 
 
-def marker(gone: Messages | list[Message]) -> Message:
+def marker(gone: Sequence[Message]) -> Message:
     """Make the line that stands where *gone* stood; it counts what earlier markers among them stood for.
 
     >>> from compactlab.transcript import Text
@@ -67,3 +50,7 @@ def removed_before(message: Message) -> int:
     """How many messages a marker stands for; 0 for any other message."""
     found = _MARKER.fullmatch(message.text) if message.synthetic else None
     return int(found[1]) if found else 0
+
+
+def _is_marker(message: Message) -> bool:
+    return removed_before(message) > 0

@@ -29,7 +29,7 @@ def sniff(sample: Sample) -> float:
     if any(_is_linked(value) for value in sample.values):
         return 1.0
     first = sample.values[0]
-    if not isinstance(first, dict) or first.get("type") not in _LEADING:
+    if not isinstance(first, dict) or str(first.get("type")) not in _LEADING:
         return 0.0
     return 0.9 if any(_is_linked(line.value) for line in sample.source.lines.lines) else 0.0
 
@@ -97,6 +97,6 @@ def _title(source: Source) -> str:
 def _header(group: Sequence[Record]) -> dict[str, Any]:
     """Version of the tool and the models that spoke."""
     version = next((node.value["version"] for node in group if isinstance(node.value.get("version"), str)), None)
-    spoke = [node.message.get("model") for node in group if node.kind == "assistant"]
-    models = [model for model in dict.fromkeys(spoke) if isinstance(model, str) and model != "<synthetic>"]
+    spoke = dict.fromkeys(str(node.message.get("model", "")) for node in group if node.kind == "assistant")
+    models = [model for model in spoke if model not in {"", "<synthetic>"}]
     return ({} if version is None else {"version": version}) | ({"models": models} if models else {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compactlab.readers.claude_code._tree import preserved
+from compactlab.readers.claude_code._tree import preserved, strings
 from compactlab.transcript import RecordedCompaction, Transcript
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _micro(
     made: Sequence[Made], position: int, boundary: Record | None, before: Sequence[RecordedCompaction]
 ) -> RecordedCompaction | None:
     given: dict[str, Any] = {} if boundary is None else _metadata(boundary, "microcompactMetadata")
-    cleared = {str(call_id) for call_id in given.get("compactedToolIds") or ()}
+    cleared = set(strings(given.get("compactedToolIds")))
     messages = tuple(entry.message for entry in made)
     in_view = Transcript("", "", messages, compactions=tuple(before)).view(position)
     kept = tuple(i for i in in_view if not messages[i].results or {r.call_id for r in messages[i].results} - cleared)

@@ -92,12 +92,11 @@ def _entries(records: Iterable[Record], skipped: dict[str, int]) -> list[_Turn |
             entries.append(record)
             responses, owners = {}, {}
         elif record.kind == "assistant":
-            response = str(record.message.get("id") or record.uuid)
-            if response not in responses:
-                responses[response] = _Turn(record)
-                entries.append(responses[response])
-            responses[response].add(record)
-            owners |= dict.fromkeys(record.ids("tool_use", "id"), responses[response])
+            if record.response not in responses:
+                responses[record.response] = _Turn(record)
+                entries.append(responses[record.response])
+            responses[record.response].add(record)
+            owners |= dict.fromkeys(record.ids("tool_use", "id"), responses[record.response])
         else:
             entries += _heard(record, owners)
     return entries
@@ -146,7 +145,7 @@ def _is_summary(record: Record) -> bool:
 def _assistant_blocks(record: Record) -> tuple[Block, ...]:
     content = record.message.get("content")
     if isinstance(content, list):
-        content = [part for part in content if not (isinstance(part, dict) and part.get("type") in MARKERS)]
+        content = [part for part in content if not (isinstance(part, dict) and str(part.get("type")) in MARKERS)]
     return tuple(block for block in anthropic.blocks(content) if not _is_empty(block))
 
 

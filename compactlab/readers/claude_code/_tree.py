@@ -33,7 +33,7 @@ class Record:
     @property
     def kind(self) -> str:
         """`user`, `assistant`, `boundary`, or another type of record, which is no part of the context."""
-        if self.value.get("type") == "system" and self.value.get("subtype") in BOUNDARIES:
+        if self.value.get("type") == "system" and str(self.value.get("subtype")) in BOUNDARIES:
             return "boundary"
         if self.value.get("type") == "attachment" and _is_queued(self.value.get("attachment")):
             return "user"
@@ -60,6 +60,11 @@ class Record:
         """The blocks of the message as they stand in the file, none for plain text."""
         content = self.message.get("content")
         return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+    @property
+    def response(self) -> str:
+        """Id of the response that this is a piece of; its own, where none was recorded."""
+        return str(self.message.get("id") or self.uuid)
 
     def ids(self, kind: str, key: str) -> list[str]:
         """Ids named by the blocks of one kind."""
@@ -187,8 +192,7 @@ def preserved(boundary: Record, nodes: Mapping[str, Record]) -> frozenset[str]:
     given = given if isinstance(given, dict) else {}
     listed = given.get("preservedMessages")
     if isinstance(listed, dict):
-        uuids = [*(listed.get("uuids") or ()), *(listed.get("allUuids") or ())]
-        return frozenset(str(uuid) for uuid in uuids)
+        return frozenset((*strings(listed.get("uuids")), *strings(listed.get("allUuids"))))
     segment = given.get("preservedSegment")
     if not isinstance(segment, dict):
         return frozenset()
@@ -202,9 +206,14 @@ def preserved(boundary: Record, nodes: Mapping[str, Record]) -> frozenset[str]:
     return frozenset()
 
 
+def strings(value: object) -> list[str]:
+    """The texts of a list; none of anything else."""
+    return [inner for inner in value if isinstance(inner, str)] if isinstance(value, list) else []
+
+
 def _siblings(chain: Sequence[Record], off: Sequence[Record]) -> list[Record]:
-    responses = {record.message.get("id") for record in chain if record.kind == "assistant"} - {None}
-    pieces = [record for record in off if record.kind == "assistant" and record.message.get("id") in responses]
+    responses = {record.response for record in chain if record.kind == "assistant"}
+    pieces = [record for record in off if record.kind == "assistant" and record.response in responses]
     calls = {call for record in (*chain, *pieces) for call in record.ids("tool_use", "id")}
     answered = {call for record in chain for call in record.ids("tool_result", "tool_use_id")}
     results: list[Record] = []

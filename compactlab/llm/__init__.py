@@ -1,0 +1,95 @@
+"""One way to get text from a model: a request in, a reply with its usage out.
+
+A `Model` has a name, which stands in every record, and `reply`. Kinds so far: `scripted` (fixed replies, for tests) and
+`extractive` (written by code, for a run without any model; it never calls itself one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+import msgspec
+
+from compactlab.errors import CompactlabError
+from compactlab.transcript import Message
+
+Purpose = Literal["summary", "reflect"]
+
+
+class ModelError(CompactlabError, RuntimeError):
+    """A model gave no reply that can be used: it failed, refused, was cut off, or said nothing."""
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What a model is asked: instructions, the material rendered as text, how much it may answer.
+
+    `material` are the messages that were rendered, for a stand-in that works on them and not on the text; a real model
+    is sent `system` and `prompt` alone.
+    """
+
+    purpose: Purpose
+    system: str
+    prompt: str
+    material: tuple[Message, ...]
+    max_output: int = 2_048
+    temperature: float = 0.3
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What came back; tokens as the provider counts them, 0 where nobody does."""
+
+    text: str
+    model: str
+    finish_reason: str = "stop"
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Model(Protocol):
+    """Anything that answers requests."""
+
+    @property
+    def name(self) -> str:
+        """What stands in records and tables."""
+        ...
+
+    def reply(self, request: Request) -> Reply:
+        """Answer a request, or raise `ModelError`."""
+        ...
+
+
+def asked(model: Model | None, request: Request) -> str:
+    """The text of a usable reply; `ModelError` where there is no model, no text, or a reply that was cut off."""
+    if model is None:
+        raise ModelError("no model was given")
+    reply = model.reply(request)
+    if reply.finish_reason == "length":
+        raise ModelError(f"{reply.model}: the reply was cut off after {request.max_output:,} tokens")
+    if not reply.text.strip():
+        raise ModelError(f"{reply.model}: the reply is blank (finish reason {reply.finish_reason})")
+    return reply.text
+
+
+class Metered:
+    """Passes requests on to a model and counts calls and tokens, by the provider's usage or by *weigh*."""
+
+    def __init__(self, model: Model, weigh: Callable[[str], int]) -> None:
+        self._model = model
+        self._weigh = weigh
+        self.calls = 0
+        self.tokens = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind."""
+        return self._model.name
+
+    def reply(self, request: Request) -> Reply:
+        """Ask the model; a call that fails is counted too."""
+        self.calls += 1
+        self.tokens += (asked_for := self._weigh(request.system) + self._weigh(request.prompt))
+        reply = self._model.reply(request)
+        self.tokens += (reply.input_tokens or asked_for) - asked_for
+        self.tokens += reply.output_tokens or self._weigh(reply.text)
+        return reply

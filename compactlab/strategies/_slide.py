@@ -1,0 +1,60 @@
+"""What the sliding strategies share: which units are the tail, what goes, and where the note stands that it left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from compactlab.history import anchor, protected, units
+from compactlab.strategies import Context
+from compactlab.transcript import Message, Messages
+
+
+class Slide(NamedTuple):
+    """Positions that stay, and the messages that go, in order; `is_needed` is False if only old notes would go."""
+
+    keep: frozenset[int]
+    gone: Messages
+    is_needed: bool
+
+
+def slide(
+    messages: Messages, context: Context, preserve_recent: int, reserve: int, is_note: Callable[[Message], bool]
+) -> Slide:
+    """Keep the protected set and the newest units: *preserve_recent* of them, or, with a target, what fits it.
+
+    *reserve* tokens of the target are left for the note; messages of which *is_note* holds are notes that an earlier
+    pass of the same strategy left: they are never part of the tail, so that they can be read again and replaced.
+    """
+    held = protected(messages)
+    fresh = [unit for unit in units(messages) if not any(is_note(messages[i]) for i in unit)]
+    if context.target is None:
+        tail = {i for unit in fresh[max(0, len(fresh) - preserve_recent) :] for i in unit}
+    else:
+        room = context.target - reserve - context.meter.messages(messages[i] for i in held)
+        tail = _fitting(messages, fresh, held, room, context)
+    keep = held | tail
+    gone = [message for i, message in enumerate(messages) if i not in keep]
+    return Slide(frozenset(keep), tuple(gone), not all(is_note(message) for message in gone))
+
+
+def _fitting(
+    messages: Messages, groups: list[tuple[int, ...]], held: frozenset[int], room: int, context: Context
+) -> set[int]:
+    """Positions of the newest units that fit *room* together, up to the first that does not."""
+    tail: set[int] = set()
+    for unit in reversed(groups):
+        loose = [i for i in unit if i not in held]
+        room -= context.meter.messages(messages[i] for i in loose)
+        if room < 0:
+            break
+        tail.update(loose)
+    return tail
+
+
+def with_note(messages: Messages, keep: frozenset[int], left: Message) -> Messages:
+    """The messages at *keep*, and the note behind the anchor."""
+    last_of_anchor = max(anchor(messages), default=-1)
+    head = [messages[i] for i in range(last_of_anchor + 1) if i in keep]
+    rest = [messages[i] for i in range(last_of_anchor + 1, len(messages)) if i in keep]
+    return (*head, left, *rest)

@@ -1,0 +1,50 @@
+"""`ladder`: several strategies in order, each on what the last one left, until the token target is met.
+
+Follows the seed document's "she usually climbs the ladder", from the cheapest to the most disruptive. One guard stands at
+the end. A summary in it reads the original messages, not the placeholders that an earlier rung left. Without a target
+every rung is climbed. `ladder(x, sliding_window)` is the explicit way to make x fit a budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compactlab import catalog
+from compactlab.errors import SpecError
+from compactlab.strategies import Compacted, Context, Strategy
+from compactlab.transcript import Messages
+
+
+@dataclass(frozen=True, repr=False)
+class Ladder(Strategy):
+    """Climb `steps`, given as specs; a rung that fails is passed over and noted, one that defers leaves all as it is."""
+
+    steps: tuple[str, ...] = ("microcompact", "cull", "sliding_window")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.steps, tuple) or not self.steps:
+            raise SpecError(f"steps are {self.steps!r}; expected one strategy or more")
+        object.__setattr__(self, "steps", tuple(repr(catalog.strategy(step)) for step in self.steps))
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(self.steps)})"
+
+    @property
+    def uses_model(self) -> bool:  # type: ignore[override]  # true of the object, not of the class
+        """True if one of the rungs does."""
+        return any(catalog.strategy(step).uses_model for step in self.steps)
+
+    def compact(self, messages: Messages, context: Context) -> Compacted:
+        notes: list[str] = []
+        for step in self.steps:
+            if context.target is not None and context.meter.messages(messages) <= context.target:
+                notes.append(f"{step}: not needed")
+                continue
+            try:
+                given = catalog.strategy(step).compact(messages, context)
+            except Exception as error:  # noqa: BLE001  # the next rung may still do; the note says what failed
+                notes.append(f"{step}: {type(error).__name__}: {error}")
+                continue
+            messages = tuple(given.messages)
+            notes += [f"{step}: {said}" for said in (*given.notes, *([given.deferred] if given.deferred else []))]
+        return Compacted(messages, tuple(notes))

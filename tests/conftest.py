@@ -1,0 +1,17 @@
+"""Hypothesis without deadlines, `--hypothesis-profile=repeatable` for the same examples each time; studies by `-m`."""
+
+from hypothesis import settings
+
+settings.register_profile("plain", deadline=None)
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("plain")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave tests with the mark `study` out, unless `-m` names it."""
+    if "study" in config.getoption("markexpr"):
+        return
+    studies = [item for item in items if item.get_closest_marker("study")]
+    if studies:
+        config.hook.pytest_deselected(items=studies)
+        items[:] = [item for item in items if item not in studies]

@@ -1,0 +1,102 @@
+"""Runs that several tests look at: each is made once, in a folder that goes when the tests end."""
+
+import atexit
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from compactlab import history
+from compactlab.facts import mine
+from compactlab.harness import Settings, run
+from compactlab.metrics import Case
+from compactlab.probes.hand import HandProbes, load
+from compactlab.probes.mined import AtRisk, matcher_of
+from compactlab.readers import read, write
+from compactlab.results import Results
+from compactlab.summary import Summary, summarise
+from compactlab.tokens import Meter
+
+CHECKOUT = Path(__file__).parent.parent
+FIXTURES = CHECKOUT / "fixtures" / "transcripts"
+TRANSCRIPTS = sorted(path for path in FIXTURES.glob("*.jsonl") if not path.name.endswith(".probes.jsonl"))
+SHORT = ("primary-move", "subagent-etl", "subconscious-novel")
+
+
+class Run(NamedTuple):
+    """A finished run, what its command printed, and its numbers."""
+
+    results: Results
+    stdout: str
+    stderr: str
+    summary: Summary
+
+
+@cache
+def scratch():
+    folder = Path(tempfile.mkdtemp(prefix="compactlab-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def command(*arguments, **options):
+    """Run the command line in a process of its own."""
+    program = [sys.executable, "-m", "compactlab", *map(str, arguments)]
+    return subprocess.run(program, capture_output=True, text=True, encoding="utf-8", check=False, **options)
+
+
+@cache
+def whole():
+    """Make the run of all recorded sessions, as anyone would from the command line."""
+    folder = scratch() / "whole"
+    done = command("run", FIXTURES.relative_to(CHECKOUT), "--out", folder, "--jobs", 2, cwd=CHECKOUT)
+    assert done.returncode == 0, done.stderr
+    results = Results(folder)
+    return Run(results, done.stdout, done.stderr, summarise(results))
+
+
+def shortened(name, folder, messages=44):
+    """Write the start of a recorded session, and its probes, under its own name."""
+    (transcript,) = read(FIXTURES / f"{name}.jsonl")
+    write(replace(transcript, messages=transcript.messages[:messages]), folder / f"{name}.jsonl")
+    shutil.copy(FIXTURES / f"{name}.probes.jsonl", folder)
+
+
+@cache
+def short_transcripts():
+    folder = scratch() / "short"
+    folder.mkdir()
+    for name in SHORT:
+        shortened(name, folder)
+    return folder
+
+
+@cache
+def short():
+    """Make a run of three short sessions in this process."""
+    results = run(short_transcripts(), scratch() / "short-run", Settings(jobs=1))
+    return Run(results, "", "", summarise(results))
+
+
+@cache
+def meter():
+    return Meter()
+
+
+@cache
+def case(name, share):
+    """Prepare a recorded session, cut behind a share of its assistant messages."""
+    (transcript,) = read(FIXTURES / f"{name}.jsonl")
+    spoken = [i for i, message in enumerate(transcript.messages) if message.role == "assistant"]
+    cut = spoken[int(share * len(spoken))]
+    facts = mine(transcript.messages)
+    risk = AtRisk(history.repair(transcript.messages[:cut]).messages, facts, matcher_of(facts))
+    hand = HandProbes(load(FIXTURES / f"{name}.probes.jsonl"))
+    future = risk.future(transcript.messages[cut:])
+    made = Case(risk, future.uses, hand, (), meter())
+    return Case(risk, future.uses, hand, hand.admitted(cut, made.protected), meter())
