@@ -17,7 +17,7 @@ import hashlib
 import importlib
 import pkgutil
 import sys
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
@@ -76,26 +76,35 @@ def strategy(spec: str) -> Strategy:
 
     Raises `UnknownName` for a name that stands nowhere, `SpecError` for a wrong field, value or form.
     """
-    name, arguments = _parsed(spec)
+    name, steps, arguments = _parsed(spec)
     cls = strategy_class(name)
+    arguments = {cls.parameter_aliases.get(field, field): value for field, value in arguments.items()}
+    known = [field.name for field in fields(cls)]
+    if steps and "steps" not in known:
+        raise SpecError(
+            f"strategy {spec!r}: parameters are written as name=value; they are: {', '.join(known) or 'none'}"
+        )
+    if steps:
+        arguments["steps"] = steps
     try:
         return cls(**arguments)
     except (TypeError, ValueError) as error:
-        known = ", ".join(f.name for f in cls.__dataclass_fields__.values()) or "none"
         reason = str(error).replace(f"{cls.__name__}.__init__() ", "")
-        raise SpecError(f"strategy {spec!r}: {reason}; its parameters are: {known}") from error
+        raise SpecError(f"strategy {spec!r}: {reason}; its parameters are: {', '.join(known) or 'none'}") from error
 
 
-def _parsed(spec: str) -> tuple[str, dict[str, object]]:
+def _parsed(spec: str) -> tuple[str, tuple[str, ...], dict[str, object]]:
+    """Take a spec apart: its name, the specs inside it (of a ladder), and its fields by name."""
     name, bracket, rest = spec.strip().partition("(")
     name = name.strip()
     if not bracket:
-        return name, {}
+        return name, (), {}
     try:
         call = ast.parse(f"_({rest}", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
-            raise ValueError("parameters are written as name=value")  # noqa: TRY301  # joins the same report
-        return name, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+        if not isinstance(call, ast.Call):
+            raise ValueError("there is something after the bracket")  # noqa: TRY301, TRY004  # joins the same report
+        steps = tuple(ast.unparse(step) for step in call.args)
+        return name, steps, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError) as error:
         raise SpecError(
             f"strategy {spec!r} cannot be read ({error}); expected NAME or NAME(field=value, ...)"
@@ -107,13 +116,23 @@ def strategy_class(name: str) -> type[Strategy]:
     """Find the class behind a catalog name or `module:Class`; `UnknownName` or `SpecError` say what was sought."""
     if ":" in name:
         return _outside_class(name)
-    module = load("strategies", name)
+    module = load("strategies", _strategy_name(name))
     own: list[type[Strategy]] = [
         cls for cls in vars(module).values() if _is_strategy(cls) and cls.__module__ == module.__name__
     ]
     if len(own) != 1:
         raise SpecError(f"{module.__file__}: {len(own)} strategy classes found; expected exactly one")
     return own[0]
+
+
+def _strategy_name(name: str) -> str:
+    """The catalog name behind a name: itself, with `_` for `-`, or the one whose `ALIASES` hold it."""
+    plain = name.replace("-", "_")
+    known = names("strategies")
+    if plain in known:
+        return plain
+    aliases = {alias: n for n in known for alias in getattr(load("strategies", n), "ALIASES", ())}
+    return aliases.get(plain, name)
 
 
 def _outside_class(name: str) -> type[Strategy]:

@@ -27,8 +27,8 @@ import msgspec
 from msgspec.structs import replace
 
 from compactlab import catalog, history
-from compactlab.receipt import Action, Change, Outcome, Receipt
 from compactlab.llm import Metered, Model
+from compactlab.receipt import Action, Change, Outcome, Receipt
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Messages, ToolCall, ToolResult
@@ -181,6 +181,7 @@ class _Job:
     def _receipt(self, outcome: Outcome, reason: str, notes: tuple[str, ...]) -> Receipt:
         base, meter = self.repaired.messages, self.guard.meter
         kinds = meter.by_kind(base)
+        held = history.protected(base)
         return Receipt(
             strategy=repr(self.strategy),
             outcome=outcome,
@@ -196,6 +197,9 @@ class _Job:
             repairs=tuple(f"{r.what} {r.call_id!r} at message {r.position}: {r.why}" for r in self.repaired.repairs),
             notes=notes,
             rules=self.guard.rules,
+            protected_tokens=meter.messages(base[i] for i in held),
+            pinned_tokens=meter.messages(message for message in base if message.pinned),
+            heaviest=max(held, key=lambda i: (meter.message(base[i]), -i), default=None),
             model=self.model.name if self.model and self.model.calls else "",
             model_calls=self.model.calls if self.model else 0,
             model_tokens=self.model.tokens if self.model else 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Literal
 
 import msgspec
@@ -25,8 +26,9 @@ class Receipt(msgspec.Struct, frozen=True):
     """Everything there is to say about one compaction; all weights in tokens of `counter`.
 
     `kinds_*` split the weights into text, reasoning, call, result, image and overhead. `restored` are positions that
-    the strategy dropped or edited and the guard put back. `result` is the digest that lets a later pass see that
-    nothing is new. `model_tokens` are those that calls of `model` read and wrote: the price of the compaction.
+    the strategy dropped or edited and the guard put back. `protected_tokens` is what no strategy may touch, pinned
+    messages among it; `heaviest` is the position of its heaviest message. `result` is the digest that lets a later
+    pass see that nothing is new. `model_tokens` are those that calls of `model` read and wrote: the price.
     """
 
     strategy: str
@@ -45,6 +47,9 @@ class Receipt(msgspec.Struct, frozen=True):
     rules: tuple[str, ...]
     result: str
     restored: tuple[int, ...] = ()
+    protected_tokens: int = 0
+    pinned_tokens: int = 0
+    heaviest: int | None = None
     model: str = ""
     model_calls: int = 0
     model_tokens: int = 0
@@ -64,20 +69,27 @@ class Receipt(msgspec.Struct, frozen=True):
 
     def to_text(self) -> str:
         """The receipt for people: a summary, the weights by kind, then runs of messages with the same fate."""
+        reason = f" ({self.reason})" if self.reason else ""
+        over = "; over its target" if self.over_target else ""
+        pins = f", of which pinned {self.pinned_tokens:,}" if self.pinned_tokens else ""
+        kinds = [(k, n, self.kinds_after[k]) for k, n in self.kinds_before.items() if n or self.kinds_after[k]]
         lines = [
-            f"{self.strategy}: {self.outcome}" + (f" ({self.reason})" if self.reason else ""),
-            f"{self.tokens_before:,} -> {self.tokens_after:,} tokens ({self.counter}), {self.saved:.1%} saved"
-            + ("; over its target" if self.over_target else ""),
-            "  ".join(
-                f"{kind} {tokens:,} -> {self.kinds_after[kind]:,}"
-                for kind, tokens in self.kinds_before.items()
-                if tokens or self.kinds_after[kind]
-            ),
+            f"{self.strategy}: {self.outcome}{reason}",
+            f"{self.tokens_before:,} -> {self.tokens_after:,} tokens ({self.counter}), {self.saved:.1%} saved{over}",
+            "  ".join(f"{kind} {before:,} -> {after:,}" for kind, before, after in kinds),
+            f"protected: {self.protected_tokens:,} tokens{pins}",
+            *self._floor(),
             *([f"{self.model}: {self.model_calls} calls, {self.model_tokens:,} tokens"] if self.model_calls else []),
             *(f"repaired: {repair}" for repair in self.repairs),
-            *(f"note: {text}" for text in self.notes),
+            *(f"note: {textwrap.shorten(text, 200, placeholder=' ...')}" for text in self.notes),
         ]
         return "\n".join([*lines, *_runs(self.changes)])
+
+    def _floor(self) -> list[str]:
+        if self.target is None or self.protected_tokens <= self.target:
+            return []
+        what = f"no strategy can meet the target of {self.target:,}"
+        return [f"{what}: message {self.heaviest} is the heaviest of those that may not be touched"]
 
 
 def _runs(changes: tuple[Change, ...]) -> list[str]:

@@ -46,7 +46,8 @@ class Key(msgspec.Struct, frozen=True, omit_defaults=True):
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """One row: `value` of `n` for a metric (see `compactlab.metrics.Score`); for the metric `outcome`, n rows follow.
 
-    `index` is the position of the assistant message at the cut; `draws` how many draws a value is the mean of.
+    `model` names what wrote the text of a compaction that asked one; `index` is the position of the assistant message
+    at the cut; `draws` how many draws a value is the mean of.
     """
 
     session: str
@@ -65,6 +66,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     draws: int = 1
     outcome: str = ""
     reason: str = ""
+    model: str = ""
     made_by: str = ""
 
     @property

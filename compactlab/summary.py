@@ -16,7 +16,8 @@ from typing import NamedTuple
 from compactlab.results import Manifest, Record, Results
 from compactlab.stats import Estimate, clustered, detectable
 
-CONTROLS = frozenset({"null", "random", "bag"})
+CONTROLS = frozenset({"bag", "null"})
+OF_A_SIZE = ("random", "random_lines", "regex_lines", "oracle")
 REFUSED_ABOVE = 0.10
 """Share of a family's needed facts that unrelated sessions would need as well, above which the family is refused."""
 
@@ -36,10 +37,12 @@ class Chance(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """One strategy or control. Estimates are means over sessions; `probes` counts verdicts, pooled."""
+    """One strategy or control. Estimates are means over sessions; `probes` counts verdicts, pooled.
+
+    `same_size` holds the bound retention of the controls that were cut to the size of this row's results.
+    """
 
     label: str
-    size_of: str
     before: float
     after: float
     saved: Estimate
@@ -48,12 +51,14 @@ class Row:
     irrecoverable: Estimate | None
     reobtainable: Estimate | None
     by_use: dict[str, Estimate | None]
+    same_size: dict[str, Estimate | None]
     over_chance: float | None
     probes: dict[str, float]
     asked: int
     valid: float | None
     outcomes: dict[str, int]
     errors: int
+    model: str
 
     @property
     def is_control(self) -> bool:
@@ -61,8 +66,8 @@ class Row:
 
     @property
     def name(self) -> str:
-        """The label, and for a control of a certain size, whose."""
-        return f"{self.label} at the size of {self.size_of}" if self.size_of else self.label
+        """The label, and by which model or stand-in its text was written."""
+        return f"{self.label} ({self.model})" if self.model else self.label
 
 
 @dataclass(frozen=True)
@@ -179,7 +184,6 @@ class _Pool:
         valid = [record.value for record in records if record.metric == "valid"]
         return Row(
             label=group[0],
-            size_of=group[1],
             before=_mean(tokens["tokens_before"]),
             after=_mean(tokens["tokens_after"]),
             saved=self._saved(records),
@@ -187,6 +191,7 @@ class _Pool:
             loose=self.mean(records, "needed_loose", self._acted),
             irrecoverable=self.mean(records, "needed_bound", lambda r: self._acted(r) and r.home == "irrecoverable"),
             reobtainable=self.mean(records, "needed_bound", lambda r: self._acted(r) and r.home == "reobtainable"),
+            same_size={name: self._at_size_of(group, name) for name in OF_A_SIZE},
             by_use={use: self.mean(records, "needed_bound", self._of_use(use)) for use in ("action", "bulk", "text")},
             over_chance=_over(bound, self.overall_chance),
             probes=dict(probes),
@@ -194,7 +199,11 @@ class _Pool:
             valid=_mean(valid) if valid else None,
             outcomes=dict(outcomes),
             errors=outcomes["failed"],
+            model=next((record.model for record in records if record.model), ""),
         )
+
+    def _at_size_of(self, group: _Group, control: str) -> Estimate | None:
+        return self.mean(self.groups.get((control, group[0]), ()), "needed_bound", self._acted)
 
     def _of_use(self, use: str) -> Callable[[Record], bool]:
         return lambda record: record.use == use and record.family in self.admitted
@@ -210,7 +219,7 @@ class _Pool:
 
     @property
     def summary(self) -> Summary:
-        rows = tuple(self.row(group) for group in self.groups)
+        rows = tuple(self.row(group) for group in self.groups if group[0] not in OF_A_SIZE)
         supplied = self._facts("supplied_again")
         recurring = sum(record.n for record in supplied)
         heads = [record for record in self.facts if record.metric == "outcome"]
@@ -233,7 +242,7 @@ class _Pool:
     def _detectable(self) -> float | None:
         """The largest smallest difference: what the least certain pair of strategies could have shown."""
         found = []
-        plain = [group for group in self.groups if group[0] not in CONTROLS]
+        plain = [group for group in self.groups if group[0] not in {*CONTROLS, *OF_A_SIZE}]
         for one, other in combinations(plain, 2):
             first, second = self.headline(self.groups[one]), self.headline(self.groups[other])
             both = [(self.cluster[s], first[s] - second[s]) for s in first.keys() & second.keys()]
@@ -275,7 +284,7 @@ def signature(summary: Summary) -> str:
             f"{manifest.counter} ({manifest.counter_version})",
             f"cuts {','.join(manifest.cuts)}",
             f"seed {manifest.seed}",
-            "no model",
+            _models(summary),
             f"{summary.sessions} sessions",
             f"{summary.clusters} stories",
             f"{summary.cuts} cuts",
@@ -283,3 +292,9 @@ def signature(summary: Summary) -> str:
             f"families {','.join(summary.families)}",
         )
     )
+
+
+def _models(summary: Summary) -> str:
+    models = sorted({row.model for row in summary.rows if row.model})
+    named = ["extractive (written by code, no model)" if model == "extractive" else model for model in models]
+    return f"text by {', '.join(named)}" if named else "no model"

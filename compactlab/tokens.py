@@ -120,6 +120,10 @@ class Meter:
             self._learn([block])
         return self._known[block]
 
+    def blocks(self, blocks: Iterable[Block]) -> None:
+        """Learn the weights of many blocks in one batch."""
+        self._learn(list(dict.fromkeys(block for block in blocks if block not in self._known)))
+
     def message(self, message: Message) -> int:
         """Weight of a message: its blocks and the overhead of each model call that it stands for."""
         return sum(self.block(block) for block in message.blocks) + MESSAGE_OVERHEAD * _steps(message)
@@ -127,8 +131,7 @@ class Meter:
     def messages(self, messages: Iterable[Message]) -> int:
         """Weight of a list of messages; blocks not yet known are counted in one batch."""
         messages = tuple(messages)
-        fresh = (block for message in messages for block in message.blocks if block not in self._known)
-        self._learn(list(dict.fromkeys(fresh)))
+        self.blocks(block for message in messages for block in message.blocks)
         return sum(self.message(message) for message in messages)
 
     def by_kind(self, messages: Iterable[Message]) -> dict[str, int]:
@@ -193,6 +196,8 @@ def _pixels(image: Image) -> int:
 
 def _steps(message: Message) -> int:
     """How many messages a provider is sent for this one: a whole turn in one message counts as its parts do."""
+    if message.role == "tool" or not any(isinstance(block, ToolResult) for block in message.blocks):
+        return 1
     return len(pieces(message))
 
 

@@ -25,6 +25,7 @@ from compactlab.tokens import Meter
 CHECKOUT = Path(__file__).parent.parent
 FIXTURES = CHECKOUT / "fixtures" / "transcripts"
 TRANSCRIPTS = sorted(path for path in FIXTURES.glob("*.jsonl") if not path.name.endswith(".probes.jsonl"))
+STRATEGIES = ("none", "microcompact", "sliding_window")
 SHORT = ("primary-move", "subagent-etl", "subconscious-novel")
 
 
@@ -52,9 +53,10 @@ def command(*arguments, **options):
 
 @cache
 def whole():
-    """Make the run of all recorded sessions, as anyone would from the command line."""
+    """Make the run of all recorded sessions under three strategies, as anyone would from the command line."""
     folder = scratch() / "whole"
-    done = command("run", FIXTURES.relative_to(CHECKOUT), "--out", folder, "--jobs", 2, cwd=CHECKOUT)
+    settings = ("--strategies", *STRATEGIES, "--out", folder, "--jobs", 2)
+    done = command("run", FIXTURES.relative_to(CHECKOUT), *settings, cwd=CHECKOUT)
     assert done.returncode == 0, done.stderr
     results = Results(folder)
     return Run(results, done.stdout, done.stderr, summarise(results))
@@ -79,7 +81,7 @@ def short_transcripts():
 @cache
 def short():
     """Make a run of three short sessions in this process."""
-    results = run(short_transcripts(), scratch() / "short-run", Settings(jobs=1))
+    results = run(short_transcripts(), scratch() / "short-run", Settings(strategies=STRATEGIES, jobs=1))
     return Run(results, "", "", summarise(results))
 
 

@@ -14,6 +14,9 @@ from msgspec.structs import replace
 from compactlab import catalog, history
 from compactlab.compaction import MIN_SAVED_SHARE, MIN_SAVED_TOKENS, Guard, compact
 from compactlab.errors import UnknownName
+from compactlab.llm import ModelError
+from compactlab.llm.extractive import Extractive
+from compactlab.llm.scripted import Scripted
 from compactlab.receipt import OUTCOMES, Receipt
 from compactlab.strategies import Compacted, Strategy
 from compactlab.tokens import Meter
@@ -21,13 +24,24 @@ from compactlab.transcript import Message, Reasoning, Text, ToolCall, ToolResult
 from compactlab.validity import broken
 
 NAMES = catalog.names("strategies")
-BY_CHARACTERS = Guard(Meter("chars/4"))
-STRICT = Guard(Meter("chars/4"), rules=("openai", "anthropic", "strict"))
-BY_TOKENS = Guard()
+METER = Meter("chars/4")
+BY_CHARACTERS = Guard(METER, model=Extractive())
+STRICT = Guard(METER, ("openai", "anthropic", "strict"), Extractive())
+BY_TOKENS = Guard(model=Extractive())
+MODELS = (
+    None,
+    Scripted("The port is 5433."),
+    Scripted(" \n"),
+    Scripted("<analysis>hm</analysis><summary>1. Move the table.</summary>"),
+    Scripted("a summary longer than what it stands for " * 500),
+    Scripted("half a \ud83d"),
+    Scripted(ModelError("refused")),
+    Scripted(RuntimeError("the line is dead")),
+)
 STUDY = 20_000
 
 targets = st.none() | st.integers(1, 600) | st.integers(1, 1_000_000)
-guards = st.sampled_from((BY_CHARACTERS, BY_CHARACTERS, STRICT))
+guards = st.sampled_from((*[BY_CHARACTERS] * 5, STRICT, STRICT, *(Guard(METER, model=model) for model in MODELS)))
 any_of_catalog = st.sampled_from(NAMES).flatmap(of_catalog)
 every_strategy = pytest.mark.parametrize("name", NAMES)
 
@@ -218,7 +232,7 @@ def test_a_second_pass_without_new_messages_changes_nothing_even_without_a_recei
 @given(messages(), hostile() | any_of_catalog, targets)
 def test_the_same_input_gives_the_same_result(given_messages, strategy, target):
     once = compact(given_messages, strategy, target=target, guard=BY_CHARACTERS)
-    twice = compact(given_messages, strategy, target=target, guard=Guard(Meter("chars/4")))
+    twice = compact(given_messages, strategy, target=target, guard=Guard(Meter("chars/4"), model=Extractive()))
     assert twice == once
 
 
@@ -304,7 +318,7 @@ class Witness(Strategy):
 @given(messages(), targets)
 def test_a_strategy_sees_whole_pairs_and_its_own_numbering(given_messages, target):
     witness = Witness()
-    compact(given_messages, witness, target=target, guard=BY_CHARACTERS)
+    compact(given_messages, witness, target=target, guard=Guard(METER))
     [(seen, context)] = witness.seen
     assert [message.source for message in seen] == list(range(len(seen)))
     found = history.pair(seen)
@@ -312,8 +326,8 @@ def test_a_strategy_sees_whole_pairs_and_its_own_numbering(given_messages, targe
     last = max((i for i, message in enumerate(seen) if message.role == "assistant"), default=None)
     assert {place.message for place in found.open_calls} <= {last}
     assert not [m for m in seen if m.results and (m.role != "tool" or len(m.results) != len(m.blocks))]
-    assert (context.target, context.model, context.meter) == (target, None, BY_CHARACTERS.meter)
-    assert context.originals == history.repair(given_messages).messages
+    assert (context.target, context.model, context.meter) == (target, None, METER)
+    assert context.originals == seen
 
 
 # ---- outcomes, one by one
@@ -605,6 +619,19 @@ def test_a_turn_that_loses_a_result_between_its_words_weighs_what_the_receipt_sa
     done = check_promises(talk, Hostile(tuple(("drop", i, 0) for i in reversed(dropped))))
     assert done.receipt.outcome == "applied"
     check_second_passes(done, Hostile(tuple(("drop", i, 0) for i in reversed(dropped))), None, BY_CHARACTERS)
+
+
+def test_a_turn_whose_last_words_are_emptied_weighs_what_the_receipt_says():
+    turn = agent(call("a"), result("a", "x" * 400), "ok " * 99)
+    emptied = Hostile((("drop_blocks", 6, 0),))
+    done = check_promises((Message("system", ()), *TALK[:3], turn, *TALK[3:]), emptied)
+    check_second_passes(done, emptied, None, BY_CHARACTERS)
+
+
+def test_words_put_into_a_tool_message_do_not_become_a_persons():
+    talk = (*TALK[:3], calling("a"), Message("tool", (result("a", "x" * 400),), source=1), *TALK[3:])
+    done = check_promises(talk, Hostile((("drop", 8, 1), ("add_block", 4, 2))))
+    assert not [m for m in history.split_turns(done.messages)[0] if m.by_person and m.text == "more"]
 
 
 def test_turns_stay_turns_and_steps_stay_steps():

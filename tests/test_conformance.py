@@ -26,6 +26,7 @@ import compactlab
 from compactlab import catalog
 from compactlab.compaction import Guard, compact
 from compactlab.errors import SpecError
+from compactlab.llm.extractive import Extractive
 from compactlab.strategies import Strategy
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Text, ToolResult
@@ -33,7 +34,8 @@ from compactlab.transcript import Message, Text, ToolResult
 ROOT = Path(__file__).parent.parent
 FIXTURE = ROOT / "fixtures" / "transcripts" / "primary-move.jsonl"
 NAMES = catalog.names("strategies")
-BY_CHARACTERS = Guard(Meter("chars/4"))
+BY_CHARACTERS = Guard(Meter("chars/4"), model=Extractive())
+BY_TOKENS = Guard(model=Extractive())
 TWELVE = tuple(f"c{i}" for i in range(12))
 
 every_strategy = pytest.mark.parametrize("name", NAMES)
@@ -84,9 +86,11 @@ def test_its_parameters_have_defaults_that_no_one_can_change(name):
 
 
 @every_strategy
-def test_its_name_is_its_spec_at_the_defaults(name):
+def test_its_name_is_that_of_its_file_and_begins_its_spec(name):
     built = catalog.strategy(name)
-    assert (built.name, repr(built)) == (name, name)
+    assert built.name == name
+    assert re.fullmatch(rf"{name}(\(.*\))?", repr(built))
+    assert catalog.strategy(repr(built)) == built == catalog.strategy_class(name)()
 
 
 @every_strategy
@@ -196,10 +200,12 @@ def unlabelled(done):
 DIGEST = """
 import hashlib, sys
 import compactlab
+from compactlab.compaction import Guard
+from compactlab.llm.extractive import Extractive
 [transcript] = compactlab.read(sys.argv[1])
 for name in sys.argv[2:]:
     for target in (None, 9_000):
-        done = compactlab.compact(transcript.messages, name, target=target)
+        done = compactlab.compact(transcript.messages, name, target=target, guard=Guard(model=Extractive()))
         print(name, target, hashlib.sha256(repr(done).encode()).hexdigest())
 """
 
@@ -220,7 +226,7 @@ def test_processes_with_different_hash_seeds_agree():
         f"{name} {target} {hashlib.sha256(repr(done).encode()).hexdigest()}"
         for name in NAMES
         for target in (None, 9_000)
-        for done in [compact(recorded().messages, name, target=target)]
+        for done in [compact(recorded().messages, name, target=target, guard=BY_TOKENS)]
     ]
     assert len(here) == 2 * len(NAMES)
     assert digests("0") == digests("4242") == here
@@ -288,7 +294,7 @@ def test_it_weighs_ten_times_as_much_for_a_session_ten_times_as_long(name, targe
     asked = []
     for steps in (100, 1_000):
         meter = CountingMeter()
-        compact(long_history(steps), name, target=target, guard=Guard(meter))
+        compact(long_history(steps), name, target=target, guard=Guard(meter, model=Extractive()))
         asked.append(next(meter.asked))
     assert asked[1] < 15 * asked[0]
 
@@ -301,7 +307,7 @@ def test_at_length_its_time_grows_with_the_session(name, target):
     for steps in (1_000, 10_000):
         history = long_history(steps)
         started = time.perf_counter()
-        compact(history, name, target=target, guard=Guard(Meter("chars/4")))
+        compact(history, name, target=target, guard=Guard(Meter("chars/4"), model=Extractive()))
         seconds.append(time.perf_counter() - started)
     assert seconds[1] < 30 * max(seconds[0], 0.01)
 
@@ -309,7 +315,7 @@ def test_at_length_its_time_grows_with_the_session(name, target):
 @every_strategy
 def test_it_never_makes_a_recorded_session_heavier(name):
     for target in (None, 2_000, 9_000):
-        receipt = compact(recorded().messages, name, target=target).receipt
+        receipt = compact(recorded().messages, name, target=target, guard=BY_TOKENS).receipt
         assert receipt.outcome in {"applied", "skipped", "deferred"}
         assert receipt.tokens_after <= receipt.tokens_before
 

@@ -13,13 +13,14 @@ from compactlab.transcript import Image, Message, Text, ToolCall, ToolResult
 
 BY_CHARACTERS = Guard(Meter("chars/4"))
 OUTPUT = "a line of output that weighs more than the placeholder does\n" * 10
+SHOWN = (Text(OUTPUT),)
 
 
-def step(number, tool="bash", *content, is_error=False):
+def step(number, tool="bash", content=SHOWN, *, is_error=False):
     """Give a call of *tool* and its result."""
     name = f"c{number}"
     asked = Message("assistant", (ToolCall(name, tool, f'{{"n": {number}}}'),))
-    return asked, Message("tool", (ToolResult(name, content or (Text(f"{number} {OUTPUT}"),), is_error=is_error),))
+    return asked, Message("tool", (ToolResult(name, content, is_error=is_error),))
 
 
 def session(*steps):
@@ -117,13 +118,13 @@ CONTENT = [
 
 @pytest.mark.parametrize(("content", "goes"), [c[1:] for c in CONTENT], ids=[c[0] for c in CONTENT])
 def test_a_result_is_cleared_where_that_makes_it_lighter(content, goes):
-    done = compacted(session(step(0, "bash", *content), step(1)), "microcompact(keep_recent=0)")
+    done = compacted(session(step(0, "bash", content), step(1)), "microcompact(keep_recent=0)")
     assert ("c0" in cleared(done.messages)) is goes
     assert "c1" in cleared(done.messages)
 
 
 def test_errors_are_cleared_too_and_stay_errors():
-    done = compacted(session(step(0, "bash", Text(OUTPUT), is_error=True), *(step(i) for i in range(1, 6))))
+    done = compacted(session(step(0, is_error=True), *(step(i) for i in range(1, 6))))
     assert cleared(done.messages) == ["c0"]
     assert [r.is_error for m in done.messages for r in m.results] == [True] + [False] * 5
 

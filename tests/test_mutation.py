@@ -223,3 +223,13 @@ def test_the_whole_history_keeps_every_fact_at_risk_and_the_empty_list_none(name
     assert made.risk.presence(compact(made.base, "none").messages).loose == mask(made.risk.anchors)
     assert made.risk.presence(()) == (0, 0)
     assert made.risk.presence(made.protected) == (0, 0)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("how", [erased, altered])
+@pytest.mark.parametrize("name", [path.stem for path in runs.TRANSCRIPTS])
+def test_changing_any_fact_of_any_recorded_session_changes_its_verdict_alone(name, how):
+    risk = runs.case(name, 0.85).risk
+    texts = context(name, 0.85, "none")
+    for fact in sorted(risk.anchors)[::6]:
+        check(risk, texts, fact, how)

@@ -31,6 +31,8 @@ def _arg(*names: str, **options: Any) -> _Argument:  # noqa: ANN401  # argparse'
 
 
 _COUNTER = _arg("--counter", default="o200k_base", metavar="NAME", help="token counter (default %(default)s)")
+_PIN = _arg("--pin", nargs="+", default=[], metavar="PIN", help="protect messages: role:ROLE, index:N, pattern:REGEX")
+_SETTINGS = _arg("--settings", metavar="FILE", help="settings file (default: compactlab.toml, if there is one)")
 _JSON = _arg("--json", action="store_true", help="print JSON instead of text")
 _PATH = _arg("path", metavar="PATH", help="a transcript file, or a folder of them")
 
@@ -44,12 +46,13 @@ COMMANDS = (
                 "--strategies",
                 nargs="+",
                 metavar="SPEC",
-                default=["none", "microcompact", "sliding_window"],
-                help="strategies as NAME, NAME(field=value) or module:Class (default: %(default)s)",
+                help="strategies as NAME, NAME(field=value) or module:Class (default: all of the seeds')",
             ),
             _arg("--cut", metavar="SHARES", help="cut at these shares of the assistant messages (0.4,0.55,0.7,0.85)"),
             _arg("--window", type=int, metavar="N", help="cut where 0.80 of a window of N tokens is reached instead"),
             _COUNTER,
+            _PIN,
+            _SETTINGS,
             _arg("--probes", nargs="+", default=[], metavar="FILE", help="hand-made probes beside those found"),
             _arg("--out", metavar="DIR", help="folder of the run; the same again goes on (default runs/TIME-DIGEST)"),
             _arg("--seed", type=int, default=0, metavar="N", help="seed of the random control (default %(default)s)"),
@@ -91,9 +94,14 @@ COMMANDS = (
         "compact a transcript by one strategy and print the receipt",
         (
             _PATH,
-            _arg("--strategy", required=True, metavar="SPEC", help="NAME, NAME(field=value) or module:Class"),
+            _arg(
+                "--strategy", metavar="SPEC", help="NAME, NAME(field=value) or module:Class (default: by the settings)"
+            ),
             _arg("--target", type=int, metavar="N", help="weight in tokens that the result should not pass"),
             _COUNTER,
+            _PIN,
+            _SETTINGS,
+            _arg("--dry-run", action="store_true", help="say what would happen to each message, and write nothing"),
             _arg("-o", "--output", metavar="OUT", help="write the compacted transcript to this file"),
             _arg("--receipt", metavar="FILE", help="write the receipt as JSON to this file"),
             _JSON,

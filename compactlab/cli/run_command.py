@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from compactlab.cli.output import print_json, print_summary
 from compactlab.errors import SpecError
-from compactlab.harness import Progress, Settings, run
+from compactlab.harness import DEFAULT_STRATEGIES, Progress, Settings, run
 from compactlab.harness.cuts import SHARES
 from compactlab.report import publish
+from compactlab.settings import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +27,15 @@ def main(options: Namespace) -> None:
     if options.cut and options.window is not None:
         raise SpecError("--cut and --window were both given; expected one of them")
     settings = Settings(
-        strategies=tuple(options.strategies),
+        strategies=tuple(options.strategies or DEFAULT_STRATEGIES),
         cuts=_shares(options.cut) if options.cut else SHARES,
         window=options.window,
         counter=options.counter,
         seed=options.seed,
         jobs=options.jobs,
         probes=tuple(Path(file) for file in options.probes),
+        pins=tuple(options.pin),
+        project=load(options.settings),
     )
     with _progress() as progress:
         results = run(options.paths, options.out, settings, progress)

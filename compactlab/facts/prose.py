@@ -17,6 +17,8 @@ from compactlab.facts.sheet import Sheet
 from compactlab.facts.text import canonical
 from compactlab.facts.words import GERMAN_WORDS, NO_NAMES, STOP_WORDS
 
+LONGEST_NAME = 8  # words
+
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CLITIC = re.compile(r"['’](?:s|d|ll|re|ve|m|t)$")
 _SENTENCE = re.compile(r"[.!?:;\n\"“”„«»(|*#>•–—-]|''")
@@ -98,7 +100,7 @@ def _runs(text: str, words: list[re.Match[str]], place: Place) -> Iterable[Run]:
         gap = text[before : match.start()]
         if not _is_capitalised(match[0]):
             continue
-        joined = bool(group) and text[group[-1].end() : match.start()] in {" ", *JOINTS} and not _ends(group[-1])
+        joined = 0 < len(group) < LONGEST_NAME and text[group[-1].end() : match.start()] in {" ", *JOINTS} and not _ends(group[-1])
         if not joined:
             if group:
                 yield _run(text, group, (index, start), opening=opening)

@@ -17,20 +17,34 @@ from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
+from msgspec.structs import replace
+
 import compactlab
 from compactlab import catalog
 from compactlab.errors import SpecError, TranscriptError
 from compactlab.facts import FAMILIES, mine
 from compactlab.harness.cuts import SHARES, Cut, planned
 from compactlab.harness.session import CONTROLS, Job, keys, scored
+from compactlab.pins import pinned
 from compactlab.probes import hand
 from compactlab.readers import survey
 from compactlab.results import SCORER_VERSION, Block, Key, Manifest, Results, Writer
+from compactlab.settings import Project
 from compactlab.strategies import Strategy
 from compactlab.tokens import DEFAULT_COUNTER, Meter, counter
 from compactlab.transcript import Transcript
 
-DEFAULT_STRATEGIES = ("none", "microcompact", "sliding_window")
+DEFAULT_STRATEGIES = (
+    "none",
+    "microcompact",
+    "cull",
+    "sliding_window",
+    "sliding_reflect",
+    "summary",
+    "key_value",
+    "ladder",
+    "defer",
+)
 FOREIGN = 2
 """How many unrelated sessions each session's facts are held against to measure chance."""
 
@@ -39,7 +53,11 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Settings:
-    """How to run: strategies as specs or objects, cuts as shares of the assistant messages or by a window in tokens."""
+    """How to run: strategies as specs or objects, cuts as shares of the assistant messages or by a window in tokens.
+
+    `pins` and those of `project` (what a settings file says) protect messages in every session; `jobs` 0 means one
+    worker process a core.
+    """
 
     strategies: tuple[str | Strategy, ...] = DEFAULT_STRATEGIES
     cuts: tuple[float, ...] = SHARES
@@ -48,6 +66,8 @@ class Settings:
     seed: int = 0
     jobs: int = 0
     probes: tuple[Path, ...] = ()
+    pins: tuple[str, ...] = ()
+    project: Project = field(default_factory=Project)
 
     def __post_init__(self) -> None:
         if not self.strategies:
@@ -150,9 +170,9 @@ class _Corpus:
         doubled = [name for name, times in Counter(t.id for t in found).items() if times > 1]
         if doubled:
             raise TranscriptError(f"session {doubled[0]!r} was given more than once; expected each session once")
-        ordered = tuple(sorted(found, key=lambda t: t.id))
+        ordered = tuple(_pinned(t, settings) for t in sorted(found, key=lambda t: t.id))
         meter = Meter(settings.counter)
-        cuts = {t.id: planned(t, settings.cuts, settings.window, meter) for t in ordered}
+        cuts = {t.id: planned(t, settings.cuts, settings.window, settings.project.marks, meter) for t in ordered}
         return cls(settings, ordered, _probes(ordered, settings.probes), cuts)
 
     @property
@@ -208,6 +228,7 @@ class _Corpus:
                 common,
                 self._unrelated(at),
                 self.settings.built,
+                self.settings.project,
                 self.settings.counter,
                 self.settings.seed,
                 {name: self.made_by(name) for name in self.manifest.plugins},
@@ -220,6 +241,12 @@ class _Corpus:
         after = (*self.transcripts[at + 1 :], *self.transcripts[:at])
         mine_too = self.transcripts[at].cluster
         return tuple(t for t in after if t.cluster != mine_too)[:FOREIGN]
+
+
+def _pinned(transcript: Transcript, settings: Settings) -> Transcript:
+    """The transcript with what the settings pin."""
+    pins = (*settings.project.pins(transcript.agent_type), *settings.pins)
+    return replace(transcript, messages=pinned(transcript.messages, pins)) if pins else transcript
 
 
 def _engine(counter_name: str) -> str:

@@ -26,11 +26,13 @@ class Cut(NamedTuple):
     skipped: str = ""
 
 
-def planned(transcript: Transcript, shares: Sequence[float], window: int | None, meter: Meter) -> tuple[Cut, ...]:
+def planned(
+    transcript: Transcript, shares: Sequence[float], window: int | None, marks: Marks, meter: Meter
+) -> tuple[Cut, ...]:
     """Plan the cuts of a session; one that cannot be made is in the plan with its reason."""
-    spoken = [i for i, message in enumerate(transcript.messages) if message.role == "assistant"]
+    spoken = spoken_by_agent(transcript)
     if window is not None:
-        return (_at_window(transcript, spoken, window, meter),)
+        return (_at_window(transcript, window, marks.of(transcript.agent_type).values[0], meter),)
     cuts: dict[int, Cut] = {}
     for share in shares:
         nth = int(share * len(spoken))
@@ -40,8 +42,13 @@ def planned(transcript: Transcript, shares: Sequence[float], window: int | None,
     return tuple(cuts.values()) or (none,)
 
 
-def _at_window(transcript: Transcript, spoken: Sequence[int], window: int, meter: Meter) -> Cut:
-    mark = Marks().of(transcript.agent_type).values[0]
+def spoken_by_agent(transcript: Transcript) -> list[int]:
+    """Positions of the messages that the agent really sent."""
+    return [i for i, m in enumerate(transcript.messages) if m.role == "assistant" and not m.synthetic]
+
+
+def _at_window(transcript: Transcript, window: int, mark: float, meter: Meter) -> Cut:
+    spoken = spoken_by_agent(transcript)
     reached = first_reached(accumulate(meter.message(m) for m in transcript.messages), window, mark)
     name = f"window {window}"
     after = [] if reached is None else [(n, i) for n, i in enumerate(spoken) if i > reached]

@@ -10,7 +10,9 @@ from compactlab.compaction import Guard, compact
 from compactlab.facts import mine
 from compactlab.facts.text import canonical
 from compactlab.harness.cuts import planned
+from compactlab.llm.extractive import Extractive
 from compactlab.matching import Matcher
+from compactlab.pressure import Marks
 from compactlab.probes.mined import AtRisk, UseKind, matcher_of
 from compactlab.strategies import Strategy
 from compactlab.tokens import Meter, clean
@@ -41,17 +43,17 @@ def fates(transcript: Transcript, share: float, strategies: Iterable[str | Strat
     Empty if the session is too short to be cut. Facts common to other sessions are not left out: there is only one.
     """
     meter = Meter()
-    cut = planned(transcript, (share,), None, meter)[0]
+    cut = planned(transcript, (share,), None, Marks(), meter)[0]
     if cut.skipped:
         return []
     view = transcript.view(cut.before)
     facts = mine(transcript.messages)
     risk = AtRisk(history.repair([transcript.messages[i] for i in view]).messages, facts, matcher_of(facts))
     uses = risk.future(transcript.messages[cut.before :]).uses
-    left = {}
+    left, guard = {}, Guard(meter, model=Extractive())
     for strategy in strategies:
         built = catalog.strategy(strategy) if isinstance(strategy, str) else strategy
-        left[repr(built)] = risk.presence(compact(risk.base, built, guard=Guard(meter)).messages)
+        left[repr(built)] = risk.presence(compact(risk.base, built, guard=guard).messages)
     found = []
     for index, use in sorted(uses.items(), key=lambda item: (item[1].after, item[0])):
         home, home_text = _quoted([(i, transcript.messages[i]) for i in view], risk.matcher, index)

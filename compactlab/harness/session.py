@@ -12,21 +12,25 @@ import msgspec
 
 from compactlab import history, metrics
 from compactlab.compaction import Compaction, Guard, compact
-from compactlab.controls import bag, null
-from compactlab.controls import random as random_control
+from compactlab.controls import bag, null, oracle, random_lines, regex_lines
+from compactlab.controls import random as random_units
 from compactlab.facts import Fact
-from compactlab.harness.cuts import Cut
+from compactlab.harness.cuts import Cut, spoken_by_agent
 from compactlab.metrics import Case, Score, Trial
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, matcher_of
 from compactlab.receipt import Receipt
 from compactlab.results import Block, Key, Record
+from compactlab.settings import Project
 from compactlab.strategies import Strategy
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Messages, Transcript
 
-CONTROLS = ("null", "random", "bag")
 DRAWS = 20
+DRAWN = {"random": random_units.build, "random_lines": random_lines.build}
+CHOSEN = {"regex_lines": regex_lines.build, "oracle": oracle.build}
+OF_A_SIZE = (*DRAWN, *CHOSEN)
+CONTROLS = (*OF_A_SIZE, "bag", "null")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Job:
     common: frozenset[str]
     unrelated: tuple[Transcript, ...]
     strategies: tuple[Strategy, ...]
+    project: Project
     counter: str
     seed: int
     made_by: dict[str, str]
@@ -60,7 +65,7 @@ def keys(job: Job) -> list[Key]:
     for strategy in job.strategies:
         rows.append((repr(strategy), ""))
         if strategy.name != "none":
-            rows.append(("random", repr(strategy)))
+            rows += [(control, repr(strategy)) for control in OF_A_SIZE]
     rows += [("bag", ""), ("null", "")]
     return [
         Key(job.transcript.id, cut.name, label, size_of)
@@ -124,7 +129,7 @@ class _Session:
         scores = [Score("supplied_again", len(supplied), len(supplied) + len(uses))]
         chance: dict[str, float] = {}
         for other in self.job.unrelated:
-            spoken = [i for i, message in enumerate(other.messages) if message.role == "assistant"]
+            spoken = spoken_by_agent(other)
             foreign = risk.future(other.messages[spoken[int(cut.share * len(spoken))] :] if spoken else ())
             for fact in foreign.uses:
                 family = self.facts[fact].family
@@ -153,25 +158,34 @@ class _Session:
         if receipt.outcome == "failed":
             return rows.block(key, [], "failed", receipt.reason)
         if key.size_of:
-            return self._random(key, case, rows, trial.tokens)
-        block = rows.block(key, metrics.measure(trial), receipt.outcome, receipt.reason)
+            return self._of_size(key, case, rows, trial.tokens)
+        block = rows.block(key, metrics.measure(trial), receipt.outcome, receipt.reason, model=receipt.model)
         return msgspec.structs.replace(block, compaction=_left(compaction, case.base), seconds=seconds)
 
     def _compacted(self, spec: str, case: Case) -> Compaction:
         strategy = next(s for s in self.job.strategies if repr(s) == spec)
-        return compact(case.base, strategy, guard=Guard(self.meter))
+        return compact(case.base, strategy, guard=Guard(self.meter, model=self.job.project.model()))
 
-    def _random(self, key: Key, case: Case, rows: _Rows, tokens: int) -> Block:
-        """The mean of the draws, score by score; one draw is enough where everything fits."""
-        draws = DRAWS if tokens < case.tokens else 1
+    def _of_size(self, key: Key, case: Case, rows: _Rows, tokens: int) -> Block:
+        """A control of a certain size; of a drawn one the mean of its draws, score by score."""
+        if tokens >= case.tokens:
+            return rows.block(key, _of_control(case, case.base), "applied")
+        if key.strategy in CHOSEN:
+            return rows.block(key, _of_control(case, CHOSEN[key.strategy](case, tokens)), "applied")
         sums: dict[Score, float] = {}
-        for draw in range(draws):
+        for draw in range(DRAWS):
             seeded = Random(f"{self.job.seed}|{key.session}|{key.cut}|{key.size_of}|{draw}")
-            for score in metrics.measure(Trial(case, random_control.build(case, tokens, seeded))):
+            for score in _of_control(case, DRAWN[key.strategy](case, tokens, seeded)):
                 blank = score._replace(value=0.0)
                 sums[blank] = sums.get(blank, 0.0) + score.value
-        means = [score._replace(value=round(total / draws, 6)) for score, total in sums.items()]
-        return rows.block(key, means, "applied", draws=draws)
+        means = [score._replace(value=round(total / DRAWS, 6)) for score, total in sums.items()]
+        return rows.block(key, means, "applied", draws=DRAWS)
+
+
+def _of_control(case: Case, messages: Messages) -> list[Score]:
+    """What is recorded of a control that has a strategy's size: what the strategy is compared by, and the size."""
+    scores = metrics.measure(Trial(case, messages), ("load_bearing", "tokens"))
+    return [score for score in scores if score.metric != "needed_loose"]
 
 
 def _said(error: Exception) -> str:
@@ -185,11 +199,13 @@ class _Rows:
     job: Job
     cut: Cut
 
-    def block(self, key: Key, scores: Iterable[Score], outcome: str, reason: str = "", *, draws: int = 1) -> Block:
-        row = self._row(key, draws)
+    def block(self, key: Key, scores: Iterable[Score], outcome: str, reason: str = "", **head: Any) -> Block:  # noqa: ANN401  # the fields of Record
+        """The outcome first, then a row a score; *head* are further fields of the first row, `draws` of all."""
+        row = self._row(key, head.pop("draws", 1))
         records = [row(s.metric, value=s.value, n=s.n, family=s.family, use=s.use, home=s.home) for s in scores]
-        head = row("outcome", n=len(records), outcome=outcome, reason=reason, made_by=self.job.made_by[key.strategy])
-        return Block((head, *records))
+        made_by = self.job.made_by[key.strategy]
+        first = row("outcome", n=len(records), outcome=outcome, reason=reason, made_by=made_by, **head)
+        return Block((first, *records))
 
     def _row(self, key: Key, draws: int) -> Callable[..., Record]:
         transcript = self.job.transcript

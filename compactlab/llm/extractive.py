@@ -33,12 +33,14 @@ _THING = re.compile(
     re.VERBOSE,
 )
 _IDENTIFIER = re.compile(r"\b(?:[a-z]+_\w+|[a-z]+[A-Z]\w+|[A-Z]{2,}-\d+)\b")
-_RULE = re.compile(r"\b(never|always|don't|do not|must|only|no more|at most|please don't|not even|nie|immer)\b", re.I)
+_RULE = re.compile(
+    r"\b(never|always|don't|do not|must|only|no more|at most|please don't|not even|nie|immer)\b", re.IGNORECASE
+)
 _PENDING = re.compile(
-    r"\b(i'll|i will|we'll|will|todo|still to|next|pending|tomorrow|need to|remind|open|until)\b", re.I
+    r"\b(i'll|i will|we'll|will|todo|still to|next|pending|tomorrow|need to|remind|open|until)\b", re.IGNORECASE
 )
 _SOLVED = re.compile(
-    r"\b(because|so that|decided|fixed|turned out|instead|cause|works|worked|failed|therefore)\b", re.I
+    r"\b(because|so that|decided|fixed|turned out|instead|cause|works|worked|failed|therefore)\b", re.IGNORECASE
 )
 _PATH_KEYS = ("path", "file_path", "filename", "file", "notebook_path")
 

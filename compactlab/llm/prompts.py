@@ -1,4 +1,4 @@
-"""The prompts of `summary` and `sliding_reflect`, and how messages are shown to a model: as text, each line with its origin.
+"""The prompts of `summary` and `sliding_reflect`, and how messages are shown to a model: each line with its origin.
 
 The nine parts of the summary follow the seed document. Tool traffic is rendered as text, since a summariser has no
 tools; whose words a line holds is always said, so that what a tool printed cannot pass for a person's wish.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from compactlab.transcript import Block, Image, Message, Reasoning, Text, ToolCall, ToolResult
+from compactlab.transcript import Block, Image, Message, Text, ToolCall, ToolResult
 
 VERSION = "1"
 
@@ -75,8 +75,9 @@ def reflect_prompt(messages: Iterable[Message]) -> str:
 def rendered(messages: Iterable[Message]) -> str:
     """Messages as labelled text; reasoning is left out, pictures are named.
 
-    >>> rendered([Message("user", (Text("Read it."),)), Message("assistant", (ToolCall("c", "read", '{"path": "a"}'),))])
-    '[user] Read it.\\n[assistant -> read] {"path": "a"}'
+    >>> print(rendered([Message("user", (Text("Read a."),)), Message("assistant", (ToolCall("c", "read", "{}"),))]))
+    [user] Read a.
+    [assistant -> read] {}
     """
     names: dict[str, str] = {}
     lines: list[str] = []
@@ -97,4 +98,4 @@ def _line(block: Block, message: Message, names: dict[str, str]) -> str:
         return f"[tool {names.get(block.call_id, '')}{error}] {block.text}"
     if isinstance(block, Image):
         return f"[{role}] (a picture, {block.media_type})"
-    return "" if isinstance(block, Reasoning) else ""
+    return ""

@@ -8,17 +8,20 @@ cut and the same for every strategy; a `Trial` is what one strategy or control m
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from compactlab import catalog, history
 from compactlab.probes.hand import HandProbes
-from compactlab.probes.mined import AtRisk, Presence, Use
+from compactlab.probes.mined import AtRisk, Presence, Use, mask
 from compactlab.receipt import Receipt
 from compactlab.tokens import Meter
 from compactlab.transcript import Messages
+
+T = TypeVar("T")
 
 
 class Score(NamedTuple):
@@ -67,6 +70,33 @@ class Case:
         """Weight before compaction."""
         return self.meter.messages(self.base)
 
+    @cached_property
+    def risk_groups(self) -> list[tuple[str, str, int, int]]:
+        """Facts at risk by (family, home): the group, its bit set, its size."""
+        groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for fact in self.risk.anchors:
+            groups[self.risk.facts[fact].family, self.risk.home(fact)].append(fact)
+        return [(family, home, mask(facts), len(facts)) for (family, home), facts in sorted(groups.items())]
+
+    @cached_property
+    def needed_groups(self) -> list[tuple[str, str, str, int, int]]:
+        """Load-bearing facts by (family, use, home): the group, its bit set, its size."""
+        groups: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+        for fact, use in self.needed.items():
+            groups[self.risk.facts[fact].family, use.kind, self.risk.home(fact)].append(fact)
+        return [(family, use, home, mask(facts), len(facts)) for (family, use, home), facts in sorted(groups.items())]
+
+    @cached_property
+    def _kept(self) -> dict[str, Any]:
+        return {}
+
+    def cached(self, name: str, make: Callable[[], T]) -> T:
+        """What *make* gives, made once a case: for controls that choose from the same things again and again."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        kept: T = self._kept[name]
+        return kept
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -87,7 +117,7 @@ class Trial:
         return self.case.meter.messages(self.messages)
 
 
-def measure(trial: Trial) -> Iterator[Score]:
-    """Run every metric of the folder on a trial, in the order of their names."""
-    for name in catalog.names("metrics"):
+def measure(trial: Trial, metrics: Iterable[str] = ()) -> Iterator[Score]:
+    """Run *metrics*, or every metric of the folder, on a trial, in the order of their names."""
+    for name in metrics or catalog.names("metrics"):
         yield from importlib.import_module(f"{__name__}.{name}").measure(trial)

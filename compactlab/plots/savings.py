@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compactlab.stats import Estimate
 from compactlab.summary import Row, Summary, signature
 
 if TYPE_CHECKING:
@@ -19,37 +20,40 @@ _COLOURS = ("#0b5fa5", "#c2410c", "#15803d", "#7c3aed", "#b91c1c", "#0e7490", "#
 def figure(summary: Summary) -> Figure:
     """Draw every row that has a headline as a point with its interval over sessions; shares from 0 to 1.
 
-    Beside each strategy stand random units of the same size, so that its height over luck can be seen.
+    Beside each strategy stand random units and the oracle of its size: the height over luck, and what was possible.
     """
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=(8, 5.6), layout="constrained")
     axes = canvas.add_subplot()
-    luck = {row.size_of: row for row in summary.rows if row.size_of}
     strategies = [row for row in summary.rows if not row.is_control and row.bound]
     for row, colour in zip(strategies, _COLOURS * len(strategies), strict=False):
-        _point(axes, row, colour, row.label)
-        if row.label in luck and (other := luck[row.label]).bound and row.bound:
-            _point(axes, other, _GREY, "")
-    for n, row in enumerate(row for row in summary.rows if row.is_control and not row.size_of):
-        _point(axes, row, _GREY, row.label, lift=6 + 11 * n)
+        if luck := row.same_size.get("random"):
+            _point(axes, (row.saved.mean - _ASIDE, luck), _GREY, "x")
+        if best := row.same_size.get("oracle"):
+            axes.plot(row.saved.mean, best.mean, "_", color=_GREY, ms=9)
+        _named(axes, row, colour, "o")
+    for n, row in enumerate(row for row in summary.rows if row.is_control):
+        _named(axes, row, _GREY, "s", lift=6 + 11 * n)
     _dressed(axes, summary)
     canvas.supxlabel("\n".join(textwrap.wrap(signature(summary), 130)), fontsize=6, color="#555555")
     return canvas
 
 
-def _point(axes: Any, row: Row, colour: str, label: str, lift: int = 6) -> None:  # noqa: ANN401  # matplotlib is untyped here
+def _point(axes: Any, at: tuple[float, Estimate], colour: str, marker: str) -> None:  # noqa: ANN401  # untyped library
+    x, estimate = at
+    y, half = estimate.mean, estimate.half or 0.0
+    low, high = max(0.0, min(half, y)), max(0.0, min(half, 1 - y))
+    axes.errorbar(x, y, yerr=[[low], [high]], fmt=marker, color=colour, capsize=3, ms=6, lw=1.2)
+
+
+def _named(axes: Any, row: Row, colour: str, marker: str, lift: int = 6) -> None:  # noqa: ANN401  # same
     if row.bound is None:
         return
-    x, y = row.saved.mean - (_ASIDE if row.size_of else 0), row.bound.mean
-    half = row.bound.half or 0.0
-    low, high = min(half, y), min(half, 1 - y)
-    marker = "o" if not row.is_control else "x" if row.size_of else "s"
-    axes.errorbar(x, y, yerr=[[max(low, 0)], [max(high, 0)]], fmt=marker, color=colour, capsize=3, ms=6, lw=1.2)
-    if label:
-        left = x > 0.8
-        offset = (-8 if left else 8, lift)
-        axes.annotate(label, (x, y), offset, textcoords="offset points", ha="right" if left else "left", color=colour)
+    x, left = row.saved.mean, row.saved.mean > 0.8
+    _point(axes, (x, row.bound), colour, marker)
+    offset, side = ((-8, lift), "right") if left else ((8, lift), "left")
+    axes.annotate(row.name, (x, row.bound.mean), offset, textcoords="offset points", ha=side, color=colour, fontsize=9)
 
 
 def _dressed(axes: Any, summary: Summary) -> None:  # noqa: ANN401  # same
@@ -65,7 +69,8 @@ def _dressed(axes: Any, summary: Summary) -> None:  # noqa: ANN401  # same
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.plot([], [], "x", color=_GREY, label="random units, same size (mean of 20 draws)")
-    axes.plot([], [], "s", color=_GREY, label="controls")
+    axes.plot([], [], "_", color=_GREY, ms=9, label="oracle, same size")
+    axes.plot([], [], "s", color=_GREY, label="controls of their own size")
     axes.legend(frameon=False, fontsize=8, loc="lower left")
 
 

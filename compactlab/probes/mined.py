@@ -139,8 +139,7 @@ class AtRisk:
                 if not near.isdisjoint(hit.words):
                     bound |= 1 << hit.pattern
         here = Presence(loose, bound)
-        if known:  # what a control or a strategy wrote is seldom seen twice
-            self._present[block] = here
+        self._present[block] = here
         return here
 
     def _hits(self, message: Message) -> Iterator[Hit]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from compactlab.stats import Estimate
-from compactlab.summary import Row, Summary, signature
+from compactlab.summary import OF_A_SIZE, Row, Summary, signature
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +22,10 @@ COLUMNS = (
     "over c",
     "irrecov.",
     "re-obt.",
+    "random",
+    "r. lines",
+    "regex",
+    "oracle",
     "probes",
     "stale",
     "lost",
@@ -29,7 +33,7 @@ COLUMNS = (
     "outcomes",
     "errors",
 )
-ONE_TABLE = 128
+ONE_TABLE = 168
 """Columns of a terminal from which the table is printed in one piece."""
 SPLIT = COLUMNS.index("probes")
 
@@ -38,7 +42,7 @@ def cells(row: Row) -> tuple[str, ...]:
     """The texts of a row, in the order of `COLUMNS`; a dash where nothing could be measured."""
     kept = row.probes.get("kept", 0.0) + row.probes.get("both", 0.0)
     return (
-        ("· random" if row.label == "random" else row.label),
+        row.name,
         f"{row.before:,.0f}",
         f"{row.after:,.0f}",
         f"{row.saved.mean:.0%}",
@@ -47,6 +51,7 @@ def cells(row: Row) -> tuple[str, ...]:
         "-" if row.over_chance is None else f"{row.over_chance:.2f}",
         _share(row.irrecoverable),
         _share(row.reobtainable),
+        *(_mean(row.same_size.get(control)) for control in OF_A_SIZE),
         _part(kept, row.asked),
         _part(row.probes.get("stale", 0.0), row.asked),
         _part(row.probes.get("lost", 0.0), row.asked),
@@ -54,6 +59,10 @@ def cells(row: Row) -> tuple[str, ...]:
         "control" if row.is_control else " ".join(f"{n} {what}" for what, n in row.outcomes.items()),
         str(row.errors),
     )
+
+
+def _mean(estimate: Estimate | None) -> str:
+    return "-" if estimate is None else f"{estimate.mean:.2f}".replace("0.", ".")
 
 
 def _share(estimate: Estimate | None) -> str:
@@ -81,10 +90,10 @@ def _part_of(summary: Summary, columns: Iterable[int]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     columns = tuple(columns)
     for name in (COLUMNS[i] for i in columns):
-        if name == "outcomes":
-            table.add_column(name, min_width=10)
+        if name in {"strategy", "outcomes"}:
+            table.add_column(name, min_width=10, overflow="fold")
         else:
-            table.add_column(name, justify="left" if name == "strategy" else "right", no_wrap=True)
+            table.add_column(name, justify="right", no_wrap=True)
     for row in summary.rows:
         texts = cells(row)
         table.add_row(*(texts[i] for i in columns), style="dim" if row.is_control else None)
@@ -114,8 +123,10 @@ def legend(summary: Summary) -> Iterable[str]:
         f" sessions, clustered by story{'' if summary.clusters >= 5 else ' (under five stories: none)'}."
     )
     yield (
-        "· random: random units, cut to the very size of the strategy above, mean of 20 draws. bag: bare values of all"
-        " facts at risk. null: what no strategy may touch. probes: hand-made questions whose current answer stands."
+        "random, r. lines, regex, oracle: bound retention of controls cut to the very size of the row's results: random"
+        " units and random lines (means of 20 draws), lines that look most like facts, and the best choice of blocks by"
+        " one who knows what is needed (a bound for strategies that only delete). bag: bare values of all facts at"
+        " risk. null: what no strategy may touch. probes: hand-made questions whose current answer stands."
     )
     if summary.overall_chance is not None:
         rates = ", ".join(

@@ -15,8 +15,7 @@ from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.transcript import Message, Messages, Reasoning, Text
 
 TRIVIAL = frozenset(
-    ["ok", "okay", "thanks", "ty", "got it", "sure", "yes", "no", "thx", "k", "👍", "🙏", "done", "yep", "nope", "right"]
-    + ["cool", "great", "will do", "on it"]
+    "ok,okay,thanks,ty,got it,sure,yes,no,thx,k,👍,🙏,done,yep,nope,right,cool,great,will do,on it".split(",")
 )
 _QUESTION_MARKS = ("?", "？", "؟", "¿")
 

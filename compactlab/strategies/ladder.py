@@ -1,8 +1,8 @@
 """`ladder`: several strategies in order, each on what the last one left, until the token target is met.
 
-Follows the seed document's "she usually climbs the ladder", from the cheapest to the most disruptive. One guard stands at
-the end. A summary in it reads the original messages, not the placeholders that an earlier rung left. Without a target
-every rung is climbed. `ladder(x, sliding_window)` is the explicit way to make x fit a budget.
+Follows the seed document's "she usually climbs the ladder", from the cheapest to the most disruptive. One guard stands
+at the end. A summary in it reads the original messages, not the placeholders that an earlier rung left. Without a
+target every rung is climbed. `ladder(x, sliding_window)` is the explicit way to make x fit a budget.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from compactlab.errors import SpecError
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.transcript import Messages
 
+STEPS = ("microcompact", "cull", "sliding_window")
+
 
 @dataclass(frozen=True, repr=False)
 class Ladder(Strategy):
-    """Climb `steps`, given as specs; a rung that fails is passed over and noted, one that defers leaves all as it is."""
+    """Climb `steps`, given as specs; a rung that fails is passed over and noted, one that defers changes nothing."""
 
-    steps: tuple[str, ...] = ("microcompact", "cull", "sliding_window")
+    steps: tuple[str, ...] = STEPS
 
     def __post_init__(self) -> None:
         if not isinstance(self.steps, tuple) or not self.steps:
@@ -27,7 +29,8 @@ class Ladder(Strategy):
         object.__setattr__(self, "steps", tuple(repr(catalog.strategy(step)) for step in self.steps))
 
     def __repr__(self) -> str:
-        return f"{self.name}({', '.join(self.steps)})"
+        """Write the rungs as a spec holds them: `ladder(cull, sliding_window)`; the default ladder has no brackets."""
+        return self.name if self.steps == STEPS else f"{self.name}({', '.join(self.steps)})"
 
     @property
     def uses_model(self) -> bool:  # type: ignore[override]  # true of the object, not of the class

@@ -1,43 +1,88 @@
 """`microcompact`: old results of known tools become one line; their calls, and the newest results, stay.
 
 Follows the seed document's Microcompact: seven tools, the newest five results kept, one fixed placeholder. Tool names
-are compared without case, and by what other harnesses call the same tool.
+are compared without case, and by what other harnesses call the same tool. Two things that the seeds lack: errors may
+keep their ends, and a giant result may be shortened where it stands.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from msgspec.structs import replace
 
 from compactlab.errors import SpecError
 from compactlab.history import Place, pair
 from compactlab.strategies import Compacted, Context, Strategy
+from compactlab.tokens import Meter
 from compactlab.tools import tool_name
-from compactlab.transcript import Block, Message, Messages, Text, ToolCall, ToolResult
+from compactlab.transcript import Block, Messages, Text, ToolCall, ToolResult
 
+ALIASES = ("micro", "tool_results")
 PLACEHOLDER = "[Old tool result content cleared]"
 TOOLS = ("read", "bash", "grep", "glob", "list_dir", "edit", "write")
+ENDS = 5
+"""Lines that stay at either end of an error with `errors="ends"`."""
+
+_CUT = re.compile(r"\[… [\d,]+ characters, the middle cut …\]")
+
+Errors = Literal["clear", "ends", "keep"]
 
 
 @dataclass(frozen=True, repr=False)
 class ClearToolResults(Strategy):
-    """Clear all but the newest `keep_recent` results of `tools`; a result lighter than the placeholder stays."""
+    """Clear all but the newest `keep_recent` results of `tools`; one lighter than the placeholder stays.
+
+    `errors` says what becomes of old results that are errors: cleared like any other, cut to their first and last five
+    lines, or kept. With `max_result_tokens` any remaining result of any tool that weighs more loses its middle. A note
+    names the calls whose results were cleared. A token target plays no part.
+    """
 
     keep_recent: int = 5
     tools: tuple[str, ...] = TOOLS
+    errors: Errors = "clear"
+    max_result_tokens: int | None = None
 
     def __post_init__(self) -> None:
         self.require_whole("keep_recent")
         if not isinstance(self.tools, tuple) or not all(isinstance(tool, str) for tool in self.tools):
             raise SpecError(f"tools is {self.tools!r}; expected a tuple of names, such as ('read', 'bash')")
+        if self.errors not in get_args(Errors):
+            raise SpecError(f"errors is {self.errors!r}; expected one of {', '.join(get_args(Errors))}")
+        if self.max_result_tokens is not None:
+            self.require_whole("max_result_tokens", 50)
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
         wanted = {tool_name(tool) for tool in self.tools}
         call_of = pair(messages).call_of
         places = sorted(result for result, call in call_of.items() if _name(messages, call) in wanted)
         old = set(places[: max(0, len(places) - self.keep_recent)])
-        return Compacted(tuple(_cleared(message, i, old, context) for i, message in enumerate(messages)))
+        cleared: list[str] = []
+        compacted = []
+        for position, message in enumerate(messages):
+            blocks = tuple(
+                self._lightened(block, Place(position, i) in old, context.meter, cleared)
+                for i, block in enumerate(message.blocks)
+            )
+            compacted.append(replace(message, blocks=blocks) if blocks != message.blocks else message)
+        return Compacted(tuple(compacted), (f"cleared: {', '.join(cleared)}",) if cleared else ())
+
+    def _lightened(self, block: Block, is_old: bool, meter: Meter, cleared: list[str]) -> Block:
+        if not isinstance(block, ToolResult):
+            return block
+        lighter = block
+        if is_old and not (block.is_error and self.errors == "keep"):
+            ends = block.is_error and self.errors == "ends"
+            lighter = replace(block, content=(Text(_ends(block.text) if ends else PLACEHOLDER),))
+        elif self.max_result_tokens is not None:
+            lighter = _shortened(block, self.max_result_tokens, meter)
+        if meter.block(lighter) >= meter.block(block):
+            return block
+        if lighter.text == PLACEHOLDER:
+            cleared.append(block.call_id)
+        return lighter
 
 
 def _name(messages: Messages, place: Place) -> str:
@@ -45,15 +90,23 @@ def _name(messages: Messages, place: Place) -> str:
     return tool_name(call.name) if isinstance(call, ToolCall) else ""
 
 
-def _cleared(message: Message, position: int, old: set[Place], context: Context) -> Message:
-    blocks = tuple(
-        _clear(block, context) if Place(position, i) in old else block for i, block in enumerate(message.blocks)
-    )
-    return replace(message, blocks=blocks) if blocks != message.blocks else message
+def _ends(text: str) -> str:
+    lines = text.split("\n")
+    if len(lines) <= 2 * ENDS + 1:
+        return text
+    return "\n".join([*lines[:ENDS], f"[{len(lines) - 2 * ENDS} lines cleared]", *lines[-ENDS:]])
 
 
-def _clear(block: Block, context: Context) -> Block:
-    if not isinstance(block, ToolResult):
+def _shortened(block: ToolResult, tokens: int, meter: Meter) -> ToolResult:
+    """The result without the middle of its text, so that it weighs at most *tokens*; once cut it stays as it is."""
+    text = block.text
+    if meter.block(block) <= tokens or _CUT.search(text):
         return block
-    cleared = replace(block, content=(Text(PLACEHOLDER),))
-    return cleared if context.meter.block(cleared) < context.meter.block(block) else block
+    pictures = tuple(part for part in block.content if not isinstance(part, Text))
+    mark = f"\n[… {len(text):,} characters, the middle cut …]\n"
+    room = tokens - meter.block(replace(block, content=(Text(mark), *pictures)))
+    head = meter.truncated(text, room * 2 // 3)
+    tail = text[len(head) :][-(len(head) // 2) :] if head else ""
+    while tail and meter.text(tail) > room // 3:
+        tail = tail[len(tail) // 4 + 1 :]
+    return replace(block, content=(Text(head + mark + tail), *pictures))

@@ -1,0 +1,179 @@
+"""`compactlab.toml`: which strategy, with which parameters, for which type of agent; pins, marks, and the model.
+
+    [compaction]
+    pins = ["role:system"]
+
+    [compaction.per_type]
+    primary = { strategy = "summary", preserve_recent = 10 }
+    subagent = { strategy = "sliding_window", min_messages = 2, marks = [0.7, 0.8, 0.9] }
+
+    [llm]
+    kind = "extractive"
+
+A key under a type wins over the same key under `[compaction]`. A strategy may be a whole spec; the keys
+`preserve_recent` (or `min_messages`), `keep_recent` and `kv_target` set its parameter of that name, and are an error
+where it has none. Unknown keys and bad values are errors that name the key and its line.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from compactlab import catalog
+from compactlab.errors import SpecError, UnknownName
+from compactlab.llm import Model
+from compactlab.llm.extractive import Extractive
+from compactlab.pins import pinned
+from compactlab.pressure import Marks
+
+FILE = "compactlab.toml"
+_PARAMETERS = ("preserve_recent", "min_messages", "keep_recent", "kv_target")
+_KEYS = ("strategy", "pins", "marks", *_PARAMETERS)
+_MODEL_KINDS = ("extractive", "live", "recorded", "batch", "local")
+_MODEL_KEYS = {"kind": str, "model": str, "base_url": str, "temperature": (int, float), "max_output": int}
+
+# As the seed documents say; any other type of agent gets the plain slide, which needs no model.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "primary": {"strategy": "summary", "preserve_recent": 10},
+    "subconscious": {"strategy": "sliding_reflect", "preserve_recent": 4},
+    "subagent": {"strategy": "sliding_window", "preserve_recent": 2},
+}
+FALLBACK = {"strategy": "sliding_window"}
+
+
+@dataclass(frozen=True)
+class Project:
+    """What a settings file says; `path` is empty where there is none and the defaults hold."""
+
+    compaction: dict[str, Any] = field(default_factory=dict)
+    per_type: dict[str, dict[str, Any]] = field(default_factory=dict)
+    llm: dict[str, Any] = field(default_factory=dict)
+    path: str = ""
+
+    def strategy(self, agent_type: str) -> str:
+        """The spec of the strategy for a type of agent, with its parameters.
+
+        >>> Project().strategy("subagent"), Project({"strategy": "cull"}).strategy("subagent")
+        ('sliding_window(preserve_recent=2)', 'cull')
+        """
+        own = self.per_type.get(agent_type, {})
+        chosen = {**self.compaction, **own}
+        if "strategy" not in chosen:
+            chosen = {**DEFAULTS.get(agent_type, FALLBACK), **chosen}
+        built = catalog.strategy(chosen["strategy"])
+        known = {f.name for f in fields(built)}
+        for key in _PARAMETERS:
+            name = built.parameter_aliases.get(key, key)
+            if key in chosen and (name in known or key in own):
+                built = _with(built, name, chosen[key], self.path)
+        return repr(built)
+
+    def pins(self, agent_type: str) -> tuple[str, ...]:
+        """The pins for a type of agent: those of all types, then its own."""
+        return (*self.compaction.get("pins", ()), *self.per_type.get(agent_type, {}).get("pins", ()))
+
+    @property
+    def marks(self) -> Marks:
+        """The marks of pressure, and those that types of agents have of their own."""
+        plain = Marks(tuple(self.compaction["marks"])) if "marks" in self.compaction else Marks()
+        own = {kind: tuple(keys["marks"]) for kind, keys in self.per_type.items() if "marks" in keys}
+        return replace(plain, by_agent_type=own)
+
+    def model(self) -> Model:
+        """The model that `[llm]` names; `SpecError` for a kind that cannot be built."""
+        kind = self.llm.get("kind", "extractive")
+        if kind != "extractive":
+            raise SpecError(f"{self.path}: llm.kind {kind!r} is not built in this version; expected 'extractive'")
+        return Extractive()
+
+
+def load(path: str | Path | None = None) -> Project:
+    """Read a settings file: *path*, or `compactlab.toml` in the working folder, or the defaults if there is none.
+
+    Raises `SpecError` with file, line and key for what cannot be read, is unknown, or has a bad value.
+    """
+    file = Path(path or FILE)
+    if path is None and not file.is_file():
+        return Project()
+    try:
+        text = file.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"{file}: cannot be read ({error})") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{file}: is not TOML ({error})") from error
+    return _Reading(str(file), text).project(content)
+
+
+def _with(built: Any, name: str, value: object, path: str) -> Any:  # noqa: ANN401  # any strategy
+    try:
+        return replace(built, **{name: value})
+    except (TypeError, ValueError) as error:
+        raise SpecError(f"{path}: {built.name} with {name} = {value!r}: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A settings file being checked; knows its text, to say in which line a key stands."""
+
+    path: str
+    text: str
+
+    def project(self, content: dict[str, Any]) -> Project:
+        self._known("", content, ("compaction", "llm"))
+        compaction = dict(self._table("compaction", content.get("compaction", {})))
+        per_type = dict(self._table("compaction.per_type", compaction.pop("per_type", {})))
+        self._checked("compaction", compaction)
+        for agent_type, keys in per_type.items():
+            self._checked(f"compaction.per_type.{agent_type}", self._table(f"per_type.{agent_type}", keys))
+        llm = self._table("llm", content.get("llm", {}))
+        self._known("llm", llm, tuple(_MODEL_KEYS))
+        for key, value in llm.items():
+            if isinstance(value, bool) or not isinstance(value, _MODEL_KEYS[key]):  # type: ignore[arg-type]  # a table of types
+                raise self._fault("llm", key, value, "another kind of value")
+        if llm.get("kind", "extractive") not in _MODEL_KINDS:
+            raise self._fault("llm", "kind", llm["kind"], f"one of {', '.join(_MODEL_KINDS)}")
+        project = Project(compaction, per_type, llm, self.path)
+        for agent_type in (*DEFAULTS, *per_type):
+            project.strategy(agent_type)
+        return project
+
+    def _checked(self, table: str, keys: dict[str, Any]) -> None:
+        self._known(table, keys, _KEYS)
+        for key, value in keys.items():
+            if key in _PARAMETERS and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+                raise self._fault(table, key, value, "a whole number of 0 or more")
+            if key in {"pins", "marks"} and not isinstance(value, list):
+                raise self._fault(table, key, value, "a list")
+            try:
+                if key == "strategy":
+                    catalog.strategy(value if isinstance(value, str) else repr(value))
+                elif key == "pins":
+                    pinned((), [pin for pin in value if not str(pin).removeprefix("index:").isdecimal()])
+                elif key == "marks":
+                    Marks(tuple(value))
+            except (SpecError, UnknownName, TypeError, AttributeError) as error:
+                raise self._fault(table, key, value, str(error)) from error
+
+    def _table(self, name: str, value: object) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise SpecError(f"{self.path}: [{name}] is {value!r}; expected a table")
+        return value
+
+    def _known(self, table: str, keys: dict[str, Any], known: tuple[str, ...]) -> None:
+        for key in keys:
+            if key not in known:
+                where = f"{self._where(key)}: " + (f"[{table}] " if table else "")
+                raise SpecError(where + catalog.unknown("key", key, known))
+
+    def _fault(self, table: str, key: str, value: object, expected: str) -> SpecError:
+        return SpecError(f"{self._where(key)}: [{table}] {key} = {value!r}; expected {expected}")
+
+    def _where(self, key: str) -> str:
+        """File and the first line on which a key stands."""
+        lines = self.text.split("\n")
+        found = (n for n, line in enumerate(lines, 1) if key in line.partition("#")[0])
+        return f"{self.path}: line {next(found, 1)}"
