@@ -218,12 +218,13 @@ class _Plan(NamedTuple):
 def _plan(base: Messages, given: Sequence[Message], spec: str) -> _Plan:
     """Turn what a strategy gave into a list that keeps rules 1 and 5, or raise `_Rejected`."""
     chosen, made = _sorted_out(base, given)
-    held = history.protected(base)
-    wanted = held | {i for unit in history.units(base) if any(p in chosen for p in unit) for i in unit}
+    held = history.protection(base)
+    wanted = held.keys() | {i for unit in history.units(base) if any(p in chosen for p in unit) for i in unit}
     final = {i: _taken(base[i], chosen.get(i, base[i]), i in held) for i in sorted(wanted)}
     restored = {i for i in wanted if i not in chosen or (final[i] is base[i] and _differs(chosen[i], base[i]))}
     entries = _woven(base, final, made)
-    changes = [_change(i, m, final.get(i), restored, spec) for i, m in enumerate(base)]
+    why = held | {i: f"restored by the guard: {held.get(i, 'its unit is in')}" for i in restored}
+    changes = [_change(i, m, final.get(i), why.get(i, f"by {spec}")) for i, m in enumerate(base)]
     changes += [Change(None, None, message.role, "made", f"written by {spec}") for _, message in made]
     return _Plan(entries, tuple(changes), tuple(sorted(restored)))
 
@@ -285,7 +286,6 @@ def _woven(
     return tuple(entries)
 
 
-def _change(position: int, base: Message, final: Message | None, restored: set[int], spec: str) -> Change:
+def _change(position: int, base: Message, final: Message | None, why: str) -> Change:
     action: Action = "dropped" if final is None else "kept" if final is base else "edited"
-    why = "restored by the guard" if position in restored else f"by {spec}" if action != "kept" else ""
     return Change(position, base.source, base.role, action, why)

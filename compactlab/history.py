@@ -227,12 +227,19 @@ def anchor(messages: Sequence[Message]) -> tuple[int, ...]:
 
 def protected(messages: Sequence[Message], *, pins: bool = True) -> frozenset[int]:
     """Positions that no strategy may touch (see above), closed over units; *pins* False leaves pinned messages out."""
-    held = set(anchor(messages))
-    held.update(i for i, message in enumerate(messages) if message.role == "system" and not message.synthetic)
-    if pins:
-        held.update(i for i, message in enumerate(messages) if message.pinned)
+    return frozenset(protection(messages, pins=pins))
+
+
+def protection(messages: Sequence[Message], *, pins: bool = True) -> dict[int, str]:
+    """The protected set, and for each position in a few words why it is in it."""
     said_last = next((i for i in range(len(messages) - 1, -1, -1) if messages[i].by_person), None)
-    held.update(() if said_last is None else (said_last,))
     last = _last_assistant(messages)
-    held.update(range(0 if last is None else last, len(messages)))
-    return frozenset(i for unit in units(messages) if not held.isdisjoint(unit) for i in unit)
+    why: dict[int, str] = dict.fromkeys(range(0 if last is None else last, len(messages)), "the open turn")
+    why.update({} if said_last is None else {said_last: "the last words of a person"})
+    why.update({i: "pinned" for i, message in enumerate(messages) if pins and message.pinned})
+    why.update({i: "system" for i, m in enumerate(messages) if m.role == "system" and not m.synthetic})
+    why.update(dict.fromkeys(anchor(messages), "the anchor"))
+    for unit in units(messages):
+        if not why.keys().isdisjoint(unit):
+            why.update({i: "in one unit with a protected message" for i in unit if i not in why})
+    return why

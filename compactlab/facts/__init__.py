@@ -54,4 +54,5 @@ def mine(messages: Sequence[Message]) -> tuple[Fact, ...]:
             miner(sheet)
         names.read(index, sheet)
         found += [((index, start), made) for start, made in sheet.found if made.value not in tools]
-    return merged([*found, *names.facts()])
+    found += [(place, made) for place, made in names.facts() if made.value not in tools]
+    return merged(found)

@@ -154,7 +154,7 @@ def path_of(token: str) -> str | None:
     segments = shown.removeprefix("~").lstrip("/").split("/")
     if shown.lower() in GUESSABLE_PATHS or not all(_SEGMENT.fullmatch(segment) for segment in segments):
         return None
-    good = _is_absolute(shown, segments) if token[0] in "/~" else _is_relative(token, segments)
+    good = _is_absolute(shown, segments) if token.startswith(("/", "~/")) else _is_relative(token, segments)
     return shown if good else None
 
 
@@ -186,12 +186,13 @@ def _is_relative(token: str, segments: list[str]) -> bool:
     if min(map(len, segments)) < 2 or any(segment.endswith(".") for segment in segments):
         return False
     if len(segments) == 1:
-        return len(first) > 4 and first.islower() and first not in FOLDERS and "." not in first
-    return first in FOLDERS or first == ".."
+        return len(first) > 4 and first.islower() and first not in FOLDERS | STATES and "." not in first
+    return (first in FOLDERS and len(segments[-1]) > 3) or first == ".."
 
 
+STATES: frozenset[str] = frozenset("failed passed closed started finished error value other".split())
 FOLDERS: frozenset[str] = frozenset(
-    """src lib tests test docs doc data app apps done open failed bin config conf scripts packages fixtures logs tmp
+    """src lib tests test docs doc data app apps bin config conf scripts packages fixtures logs tmp
     workspace memory inbox notes internal cmd pkg crates examples assets public static templates migrations .github .git
     .ci benchmarks tools build dist services server client components orders
     """.split()

@@ -36,7 +36,7 @@ _GERMAN_VALUES = {german(number): number for number in range(2, 1_000)} | {"hund
 _COMMON_GERMAN = "|".join(sorted((german(n) for n in range(2, 100)), key=len, reverse=True))
 
 _ENGLISH_WORD = "|".join(sorted((*ONES[1:], *TENS, "hundred", "thousand", "million", "dozen"), key=len, reverse=True))
-ENGLISH = rf"(?:a (?=hundred|thousand|million|dozen))?(?:{_ENGLISH_WORD})(?:(?:-| and | )(?:{_ENGLISH_WORD})\b)*+"
+ENGLISH = rf"(?:a (?=hundred|thousand|million|dozen))?(?:{_ENGLISH_WORD})(?:(?:-| and | )(?:{_ENGLISH_WORD})\b){{0,9}}+"
 GERMAN = rf"(?:{_COMMON_GERMAN}|hundert|tausend)"
 
 

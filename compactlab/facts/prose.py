@@ -32,12 +32,13 @@ _CODE_MARK = re.compile(r"[{}()\[\]<>=\\/|$_#@*+^~]|--|::|\.\w|\w:\w")
 
 
 class Run(NamedTuple):
-    """Capitalised words side by side: where they stand, and whether a sentence begins with them."""
+    """Capitalised words side by side: where they stand, whether a sentence begins with them, whether a line is all."""
 
     place: Place
     words: tuple[str, ...]
     text: str
     opening: bool
+    title: bool
 
 
 class Names:
@@ -58,14 +59,14 @@ class Names:
 
     def facts(self) -> list[tuple[Place, Fact]]:
         """Give the names, each at every place where it stands."""
-        inside = Counter(word for run in self._runs for word in run.words[run.opening :])
+        inside = Counter(word for run in self._runs if not run.title for word in run.words[run.opening :])
         known = {word for word in inside if word not in self._small and word.lower() not in self._small}
         trimmed = [(run, *self._trimmed(run, known)) for run in self._runs]
-        whole = Counter(text for _, _, text in trimmed)
+        whole = Counter(text for run, _, text in trimmed if not run.title)
         return [
             (run.place, fact("name", text, needs_anchor=True))
             for run, words, text in trimmed
-            if words and _is_name(words, known, whole[text])
+            if words and _is_name(words, known, whole[text]) and (not run.title or known.issuperset(words))
         ]
 
     def _trimmed(self, run: Run, known: set[str]) -> tuple[tuple[str, ...], str]:
@@ -100,7 +101,11 @@ def _runs(text: str, words: list[re.Match[str]], place: Place) -> Iterable[Run]:
         gap = text[before : match.start()]
         if not _is_capitalised(match[0]):
             continue
-        joined = 0 < len(group) < LONGEST_NAME and text[group[-1].end() : match.start()] in {" ", *JOINTS} and not _ends(group[-1])
+        joined = (
+            0 < len(group) < LONGEST_NAME
+            and text[group[-1].end() : match.start()] in {" ", *JOINTS}
+            and not _ends(group[-1])
+        )
         if not joined:
             if group:
                 yield _run(text, group, (index, start), opening=opening)
@@ -115,7 +120,8 @@ def _run(text: str, group: list[re.Match[str]], place: Place, *, opening: bool) 
     shown = text[group[0].start() : group[-1].end()]
     if _ends(group[-1]):
         words[-1], shown = _CLITIC.sub("", words[-1]), _CLITIC.sub("", shown)
-    return Run((place[0], place[1] + group[0].start()), tuple(words), shown, opening)
+    title = opening and text[group[-1].end() : group[-1].end() + 1] in {"", "\n", ":", "*", "|"}
+    return Run((place[0], place[1] + group[0].start()), tuple(words), shown, opening, title)
 
 
 def _ends(match: re.Match[str]) -> bool:

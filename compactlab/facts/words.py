@@ -38,12 +38,13 @@ NO_THINGS: frozenset[str] = frozenset(
 # Capitalised words that name no person, place or thing of a session.
 NO_NAMES: frozenset[str] = frozenset(
     """i i'm i'll i've i'd monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays
-    thursdays fridays saturdays sundays mon tue wed thu fri sat sun january february march april may june july august
-    september october november december jan feb mar apr jun jul aug sep sept oct nov dec english german french latin
-    spanish italian greek dutch british european american japanese chinese christmas easter god ok okay
-    mr mrs ms dr    sir     python linux docker git github gitlab postgres postgresql redis java javascript typescript rust ruby golang node
-    npm pip markdown json yaml html bash unix windows mac macos kubernetes sqlite excel google chrome firefox slack
-    internet web api url ci pr readme todo note yes no thanks hello hi dear sorry please true
-    false none null review finish agreed worked validate unreleased counter makefile dockerfile chapter section table
-    figure part step appendix north south east west""".split()
+    thursdays fridays saturdays sundays mon tue wed thu fri sat sun january february march april may june july
+    august september october november december jan feb mar apr jun jul aug sep sept oct nov dec english german
+    french latin spanish italian greek dutch british european american japanese chinese christmas easter god ok
+    okay mr mrs ms dr sir python linux docker git github gitlab postgres postgresql redis java javascript
+    typescript rust ruby golang node npm pip markdown json yaml html bash unix windows mac macos kubernetes sqlite
+    excel google chrome firefox slack internet web api url ci pr readme todo note yes no thanks hello hi dear
+    sorry please true false none null review finish agreed worked validate unreleased counter makefile dockerfile
+    chapter section table figure part step appendix north south east west glob grep read write edit task enum
+    array object string number""".split()
 )
