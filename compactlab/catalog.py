@@ -16,6 +16,7 @@ import difflib
 import hashlib
 import importlib
 import pkgutil
+import re
 import sys
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
@@ -78,14 +79,14 @@ def strategy(spec: str) -> Strategy:
     """
     name, steps, arguments = _parsed(spec)
     cls = strategy_class(name)
-    arguments = {cls.parameter_aliases.get(field, field): value for field, value in arguments.items()}
     known = [field.name for field in fields(cls)]
+    named = [cls.parameter_aliases.get(field, field) for field in arguments] + (["steps"] if steps else [])
     if steps and "steps" not in known:
-        raise SpecError(
-            f"strategy {spec!r}: parameters are written as name=value; they are: {', '.join(known) or 'none'}"
-        )
-    if steps:
-        arguments["steps"] = steps
+        parameters = ", ".join(known) or "none"
+        raise SpecError(f"strategy {spec!r}: parameters are written as name=value; they are: {parameters}")
+    if len(named) != len(set(named)):
+        raise SpecError(f"strategy {spec!r}: a parameter is given twice, under two names")
+    arguments = dict(zip(named, (*arguments.values(), steps), strict=False))
     try:
         return cls(**arguments)
     except (TypeError, ValueError) as error:
@@ -101,14 +102,16 @@ def _parsed(spec: str) -> tuple[str, tuple[str, ...], dict[str, object]]:
         return name, (), {}
     try:
         call = ast.parse(f"_({rest}", mode="eval").body
-        if not isinstance(call, ast.Call):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise ValueError("there is something after the bracket")  # noqa: TRY301, TRY004  # joins the same report
+        given = [str(keyword.arg) for keyword in call.keywords]
+        if len(given) != len(set(given)):
+            raise ValueError("a parameter is given twice")  # noqa: TRY301  # same
         steps = tuple(ast.unparse(step) for step in call.args)
         return name, steps, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError) as error:
-        raise SpecError(
-            f"strategy {spec!r} cannot be read ({error}); expected NAME or NAME(field=value, ...)"
-        ) from error
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        expected = "expected NAME or NAME(field=value, ...)"
+        raise SpecError(f"strategy {spec!r} cannot be read ({error}); {expected}") from error
 
 
 @lru_cache(maxsize=256)
@@ -137,12 +140,16 @@ def _strategy_name(name: str) -> str:
 
 def _outside_class(name: str) -> type[Strategy]:
     module_name, _, class_name = name.partition(":")
+    if not re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", name):
+        raise SpecError(f"strategy {name!r}: expected module:Class")
     if "" not in sys.path:
         sys.path.insert(0, "")  # a console script does not see the user's own folder otherwise
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise UnknownName(f"strategy {name!r}: module {module_name!r} cannot be imported ({error})") from error
+    except Exception as error:  # a module of the user's own may fail in any way
+        raise SpecError(f"strategy {name!r}: module {module_name!r} fails ({type(error).__name__}: {error})") from error
     cls = getattr(module, class_name, None)
     if cls is None:
         raise UnknownName(

@@ -30,8 +30,8 @@ from compactlab import catalog, history
 from compactlab.llm import Metered, Model
 from compactlab.receipt import Action, Change, Outcome, Receipt
 from compactlab.strategies import Compacted, Context, Strategy
-from compactlab.tokens import Meter
-from compactlab.transcript import Message, Messages, ToolCall, ToolResult
+from compactlab.tokens import Meter, clean
+from compactlab.transcript import Message, Messages, Reasoning, ToolCall, ToolResult
 from compactlab.validity import RuleSet, broken
 
 MIN_SAVED_TOKENS = 64
@@ -91,9 +91,9 @@ def compact(
     job = dataclasses.replace(job, model=model)
     context = Context(guard.meter, target, model, _numbered(repaired.messages))
     try:
-        given = _checked(built.compact(context.originals, context), len(repaired.messages))
+        given = _checked(built.compact(context.originals, context), context.originals)
     except Exception as error:  # noqa: BLE001  # any fault of a strategy is an outcome, never the end of a run
-        return job.unchanged("failed", f"{type(error).__name__}: {error}")
+        return job.unchanged("failed", _said(error))
     if given.deferred is not None:
         return job.unchanged("deferred", given.deferred, given.notes)
     return job.judged(given)
@@ -103,17 +103,38 @@ def _numbered(messages: Messages) -> Messages:
     return tuple(replace(message, source=i) for i, message in enumerate(messages))
 
 
-def _checked(given: Compacted, size: int) -> Compacted:
+def _checked(given: Compacted, originals: Messages) -> Compacted:
+    """Check the types of all that a strategy gave, since it may be anybody's; its words are cleaned for the receipt."""
     if not isinstance(given, Compacted):
         raise TypeError(f"compact() gave {type(given).__name__}; expected Compacted(messages)")
-    limit = 2 * size + 1_000
+    limit = 2 * len(originals) + 1_000
     messages = tuple(islice(given.messages, limit + 1))
     if len(messages) > limit:
-        raise ValueError(f"compact() gave over {limit:,} messages for {size:,}")
-    wrong = next((m for m in messages if not isinstance(m, Message)), None)
-    if wrong is not None:
-        raise TypeError(f"compact() gave {type(wrong).__name__} among its messages; expected Message")
-    return given._replace(messages=messages)
+        raise ValueError(f"compact() gave over {limit:,} messages for {len(originals):,}")
+    known = {id(message) for message in originals}
+    for message in messages:
+        if id(message) not in known:
+            _check(message)
+    deferred = None if given.deferred is None else clean(str(given.deferred))
+    return Compacted(messages, tuple(clean(str(text)) for text in given.notes), deferred)
+
+
+def _check(message: object) -> None:
+    if not isinstance(message, Message):
+        raise TypeError(f"compact() gave {type(message).__name__} among its messages; expected Message")
+    try:
+        same = msgspec.convert(msgspec.to_builtins(message), Message) == message
+    except (msgspec.ValidationError, TypeError) as error:
+        raise TypeError(f"compact() gave a message of wrong form: {error}") from error
+    if not same:
+        raise TypeError("compact() gave a message of wrong form: blocks are not a tuple")
+
+
+def _said(error: Exception) -> str:
+    try:
+        return clean(f"{type(error).__name__}: {error}")
+    except Exception:  # noqa: BLE001  # an exception that cannot even be written is still an outcome
+        return type(error).__name__
 
 
 def _digest(messages: Iterable[Message], spec: str, target: int | None) -> str:
@@ -253,8 +274,8 @@ def _sorted_out(base: Messages, given: Sequence[Message]) -> tuple[dict[int, Mes
 
 
 def _taken(base: Message, given: Message, held: bool) -> Message:
-    """The base's own message, unless it was really edited, may be edited, and kept its calls and results."""
-    if held or not _differs(given, base) or _pairs(given) != _pairs(base):
+    """The base's own message, unless it was really edited, may be edited, and kept what belongs together."""
+    if held or not _differs(given, base) or _fixed(given) != _fixed(base):
         return base
     return replace(base, blocks=given.blocks)
 
@@ -263,23 +284,39 @@ def _differs(given: Message, base: Message) -> bool:
     return given.blocks != base.blocks
 
 
-def _pairs(message: Message) -> list[tuple[type, str]]:
-    return [
-        (type(block), block.id if isinstance(block, ToolCall) else block.call_id)
-        for block in message.blocks
-        if isinstance(block, ToolCall | ToolResult)
-    ]
+def _fixed(message: Message) -> list[tuple[str, ...]]:
+    """What no edit may change: calls and results by id, signed and opaque reasoning, the parts of a tool message."""
+    parts: list[tuple[str, ...]] = []
+    for block in message.blocks:
+        if isinstance(block, ToolCall):
+            parts.append(("call", block.id, block.name))
+        elif isinstance(block, ToolResult):
+            parts.append(("result", block.call_id))
+        elif isinstance(block, Reasoning) and (block.signature or block.opaque):
+            parts.append(("reasoning", block.text, block.signature or "", block.opaque or ""))
+        elif message.role == "tool":
+            parts.append((type(block).__name__,))
+    return parts
 
 
 def _woven(
     base: Messages, final: dict[int, Message], made: list[tuple[int, Message]]
 ) -> tuple[tuple[Message, int | None], ...]:
-    """Put made messages behind the one they follow, never before the end of the anchor nor between call and result."""
+    """Put made messages behind those they follow: after the anchor, before the last turn, between no call and result.
+
+    Where the anchor itself stands after the last turn, they go before that turn, where what they speak of stood.
+    """
+    leading = next((i for i, message in enumerate(base) if message.role != "system"), len(base)) - 1
     floor = max(history.anchor(base), default=-1)
-    waiting = sorted(((max(after, floor), n, message) for n, (after, message) in enumerate(made)), reverse=True)
+    last_turn = next((i for i in range(len(base) - 1, -1, -1) if base[i].role == "assistant"), len(base))
+    waiting = sorted(
+        ((max(leading, min(max(after, floor), last_turn - 1)), n, message) for n, (after, message) in enumerate(made)),
+        reverse=True,
+    )
+    inside = {i for unit in history.units(base) for i in range(unit[0] + 1, unit[-1] + 1)} if waiting else set()
     entries: list[tuple[Message, int | None]] = []
     for position, message in final.items():
-        while waiting and waiting[-1][0] < position and message.role != "tool":
+        while waiting and waiting[-1][0] < position and position not in inside:
             entries.append((waiting.pop()[2], None))
         entries.append((message, position))
     entries += [(message, None) for _, _, message in reversed(waiting)]

@@ -117,17 +117,23 @@ def _role_of(part: tuple[Block, ...], message: Message) -> Literal["system", "us
 
 
 def join_turns(messages: Sequence[Message], origins: Sequence[int | None]) -> Messages:
-    """Undo `split_turns`: neighbours with the same origin become one message again, blocks in order."""
+    """Undo `split_turns`: neighbours with the same origin become one message again, blocks in order.
+
+    Pieces that would not be told apart again stay apart: two of the same side, which stood around one that is gone, and
+    empty ones.
+    """
     joined: list[Message] = []
-    last: int | None = None
+    last: tuple[int | None, bool] | None = None
     for message, origin in zip(messages, origins, strict=True):
-        if origin is not None and origin == last:
-            first = joined[-1]
-            role = first.role if message.role == "tool" else message.role
-            joined[-1] = replace(first, role=role, blocks=first.blocks + message.blocks)
+        heard = message.role == "tool"
+        first = joined[-1] if joined else message
+        if origin is not None and last == (origin, not heard) and first.blocks and message.blocks:
+            joined[-1] = replace(
+                first, role=first.role if heard else message.role, blocks=first.blocks + message.blocks
+            )
         else:
             joined.append(message)
-        last = origin
+        last = (origin, heard)
     return tuple(joined)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 
 from compactlab.transcript import ToolCall
 
@@ -26,10 +27,13 @@ _READING_PROGRAMS = frozenset(
     less more cd pwd echo printf test true for do done while if then else fi [ basename dirname md5sum sha256sum
     """.split()
 )
-_READING_GIT = frozenset("log show diff status ls-files blame grep branch tag rev-parse shortlog".split())
-_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
+_READING_GIT = frozenset("log show diff status ls-files blame grep rev-parse shortlog".split())
+_SEPARATOR = re.compile(r"&&|\|\||[;|\n&]")
 _HARMLESS = re.compile(r"\d?>\s*(?:&\d|/dev/null)|&>\s*/dev/null")
-_WRITES = re.compile(r">|\bsed\b[^|;]*\s-[a-zA-Z]*i\b|\bfind\b[^|;]*\s-(?:delete|exec)\b|<<")
+_WRITES = re.compile(
+    r">|<<|\$\(|`|\bsed\b[^|;]*\s-[a-zA-Z]*i|\bfind\b[^|;]*\s-(?:delete|exec|ok|fprint)|\bsort\b[^|;]*\s-[a-zA-Z]*o"
+    r"|\bawk\b.*\bsystem\b|\btree\b[^|;]*\s-o|\buniq\s+[^-|;\s]\S*\s+[^|;\s]"
+)
 
 
 def tool_name(recorded: str) -> str:
@@ -58,14 +62,21 @@ def is_read_only(call: ToolCall) -> bool:
 
 
 def shell_command(call: ToolCall) -> str:
-    """The command line of a shell call, or an empty string where the arguments hold none."""
+    """The command line of a shell call, or an empty string where the arguments hold none.
+
+    >>> shell_command(ToolCall("1", "shell", '{"command": ["bash", "-lc", "ls src"]}'))
+    'ls src'
+    """
     try:
         arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):
         return ""
-    found = next((arguments[k] for k in ("command", "cmd", "script") if k in arguments), "") if arguments else ""
-    if isinstance(found, list):
-        return str(found[-1]) if found else ""
+    if not isinstance(arguments, dict):
+        return ""
+    found = next((arguments[key] for key in ("command", "cmd", "script") if key in arguments), "")
+    if isinstance(found, list) and all(isinstance(word, str) for word in found):
+        through_shell = len(found) == 3 and found[1] in {"-c", "-lc"}
+        return str(found[2]) if through_shell else shlex.join(found)
     return found if isinstance(found, str) else ""
 
 
@@ -80,5 +91,6 @@ def _reads(words: list[str]) -> bool:
     while words and (words[0] in {"do", "then", "else"} or ("=" in words[0] and len(words) > 1)):
         words = words[1:]
     if words[:1] == ["git"]:
-        return next((word for word in words[1:] if not word.startswith("-")), "") in _READING_GIT
+        words = words[3:] if words[1:2] == ["-C"] else words[1:]
+        return next((word for word in words if not word.startswith("-")), "") in _READING_GIT
     return not words or words[0].rpartition("/")[2] in _READING_PROGRAMS

@@ -15,6 +15,7 @@ from compactlab.errors import RunError, SpecError, TranscriptError, UnknownName
 from compactlab.harness import DEFAULT_STRATEGIES, Settings, run
 from compactlab.harness.cuts import SHARES, planned
 from compactlab.harness.session import DRAWN, OF_A_SIZE
+from compactlab.pressure import Marks
 from compactlab.readers import read, write
 from compactlab.results import Results
 from compactlab.strategies import Compacted, Strategy, note
@@ -93,6 +94,10 @@ def bare(spoken, per_turn=2):
     return Transcript("t", "x", tuple(m for _ in range(spoken) for m in (user(), agent())[-per_turn:]))
 
 
+def cuts_of(transcript, shares=SHARES, window=None):
+    return planned(transcript, shares, window, Marks(), METER)
+
+
 CUTS = [
     (bare(20), (0.4, 0.55, 0.7, 0.85), [("0.4", 17, 0.4), ("0.55", 23, 0.55), ("0.7", 29, 0.7), ("0.85", 35, 0.85)]),
     (bare(10), (0.5,), [("0.5", 11, 0.5)]),
@@ -107,20 +112,20 @@ CUTS = [
 
 @pytest.mark.parametrize(("transcript", "shares", "expected"), CUTS)
 def test_a_cut_stands_before_an_assistant_message_at_a_share_of_them(transcript, shares, expected):
-    found = planned(transcript, shares, None, METER)
+    found = cuts_of(transcript, shares)
     assert [(cut.name, cut.before, pytest.approx(cut.share)) for cut in found] == expected
     assert all(transcript.messages[cut.before].role == "assistant" and not cut.skipped for cut in found)
 
 
 @pytest.mark.parametrize("spoken", [0, 1])
 def test_a_session_too_short_to_cut_is_skipped_with_its_reason(spoken):
-    (cut,) = planned(bare(spoken), SHARES, None, METER)
+    (cut,) = cuts_of(bare(spoken), SHARES)
     assert f"has {spoken} assistant messages" in cut.skipped
 
 
 def test_what_the_agent_did_not_say_itself_is_no_place_for_a_cut():
     messages = tuple(replace(m, synthetic=i == 1) for i, m in enumerate(bare(4).messages))
-    found = planned(Transcript("t", "x", messages), (0.4, 0.7), None, METER)
+    found = cuts_of(Transcript("t", "x", messages), (0.4, 0.7))
     assert [cut.before for cut in found] == [5, 7]
 
 
@@ -130,7 +135,7 @@ def test_what_the_agent_did_not_say_itself_is_no_place_for_a_cut():
 )
 def test_a_window_cuts_before_the_first_answer_after_its_lowest_mark(window, before):
     messages = tuple(m for _ in range(10) for m in (user("x" * 144), agent("y" * 64)))  # 40 and 20 tokens
-    (cut,) = planned(Transcript("t", "x", messages), SHARES, window, METER)
+    (cut,) = cuts_of(Transcript("t", "x", messages), window=window)
     assert cut.name == f"window {window}"
     if before is None:
         assert "never reaches 0.80 of a window of 10,000 tokens" in cut.skipped
@@ -157,8 +162,8 @@ def test_the_whole_run_has_one_block_a_session_cut_and_row():
     assert {r.outcome for r in heads} == {"applied", "skipped"}
 
 
-def row(label, size_of=""):
-    return next(r for r in runs.whole().summary.rows if (r.label, r.size_of) == (label, size_of))
+def row(label):
+    return next(r for r in runs.whole().summary.rows if r.label == label)
 
 
 def test_none_keeps_what_can_be_kept():
@@ -458,7 +463,7 @@ def test_the_session_as_it_was_seen_after_a_recorded_compaction_is_what_is_cut(t
     assert [c.position for c in again.compactions] == [20]
     results = run(folder, tmp_path / "run", settings("none", cuts=(0.4, 0.7)))
     before = [r.value for r in rows(results, "tokens_before", "none")]
-    cuts = planned(again, (0.4, 0.7), None, METER)
+    cuts = cuts_of(again, (0.4, 0.7))
     assert before == [METER.messages(again.messages[i] for i in again.view(cut.before)) for cut in cuts]
 
 

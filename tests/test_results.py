@@ -319,6 +319,13 @@ def test_a_row_is_one_line_of_json(row, expected):
     assert json.loads(line) == expected
 
 
+def test_a_record_is_written_alike_wherever_it_was_made():
+    key = {"session": "s", "agent_type": "primary", "cluster": "c", "cut": "0.4", "index": 5, "strategy": "none"}
+    alike = [Record(**key, metric="outcome"), Record(**key, metric="outcome", value=float("0"))]
+    assert alike[0] == alike[1]
+    assert encode(alike[0]) == encode(alike[1])
+
+
 def test_a_record_knows_its_block():
     assert ORDER[3].key == ORDER[3].records[2].key == Key("one", "0.7", "cull")
 

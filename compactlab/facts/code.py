@@ -56,15 +56,12 @@ _URL = re.compile(r"(?<![\w+.-])(?:https?|ftp|sftp|ssh|git|wss?|s3|gs|file|postg
 _MAIL = re.compile(r"(?<![\w.+@/-])[A-Za-z0-9][\w.+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,12}(?![\w@])")
 _HOST = re.compile(r"(?<![\w.@/:-])(?:\d{1,3}(?:\.\d{1,3}){3}|[A-Za-z][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){0,5})"
                    r"(?::\d{2,5})?(?![\w:-]|\.\w)")  # fmt: skip
-_HOST_ENDINGS: frozenset[str] = frozenset(
-    """
-    com org net io dev internal local example cloud eu de uk ch at fr nl
-""".split()
-)
+_HOST_ENDINGS: frozenset[str] = frozenset("com org net io dev internal example cloud".split())
 _PATH = re.compile(
-    r"((?<!\w)[A-Za-z]:[\\/](?:[\w.+~-]{1,255}[\\/]){0,40}[\w.+~-]{0,255}|[\w.~@+%$*/-]+)(:\d+(?::\d+)?)?"
+    r"((?<!\w)[A-Za-z]:[\\/](?:[\w.+~-]{1,255}[\\/]){0,40}[\w.+~-]{0,255}|[\w.~@+%$*/-]+)(:\d++(?::\d++)?(?![\w/]))?"
 )
 _SEGMENT = re.compile(r"\.{0,2}[\w@+~-][\w.@+~-]*")
+_UP = re.compile(r"^(?:\.\./)+")
 _NAMED_FILE = re.compile(r"(?<=[\w/-])\.([A-Za-z][A-Za-z0-9]{0,7})$")
 _FILE_LIKE = re.compile(r"[-_0-9A-Z]")
 _ARGUMENT = re.compile(
@@ -103,7 +100,7 @@ def _host(match: re.Match[str]) -> Iterable[Fact]:
         good = known and (name not in GUESSABLE_HOSTS or _port(value))
     elif len(labels) > 1:
         ending = labels[-1] in _HOST_ENDINGS and labels[0] not in OBJECTS and len(name) > 6
-        good = name not in GUESSABLE_HOSTS and (ending or (_port(value) and len(port) >= 4 and "_" not in name))
+        good = name not in GUESSABLE_HOSTS and (ending or (_port(value) and len(port) > 3 and not _is_bare_file(name)))
     else:
         good = _port(value) and len(port) >= 4 and (name == "localhost" or "-" in name)
     return (fact("url", value),) if good else ()
@@ -131,9 +128,9 @@ def _path(match: re.Match[str]) -> Iterable[Fact]:
     after = text[match.end() : match.end() + 1]
     if before in "}<)&[" or (after == "(" and "/" not in value):
         return ()
-    if match[1].endswith("/") and value.count("/") == 0 and before not in " \n\t\"'`(":
-        return ()
-    return (fact("path", value, value + "/") if match[1].endswith("/") else fact("path", value),)
+    if value.endswith("/"):
+        return (fact("path", value),) if before in " \n\t\"'`(" else ()
+    return (fact("path", value, f"{value}/") if match[1].endswith("/") else fact("path", value),)
 
 
 @lru_cache(maxsize=65_536)
@@ -151,11 +148,12 @@ def path_of(token: str) -> str | None:
     if "/" not in token:
         return token if _is_bare_file(token) else None
     shown = token.rstrip("/")
-    segments = shown.removeprefix("~").lstrip("/").split("/")
+    segments = _UP.sub("", shown.removeprefix("~")).lstrip("/").split("/")
     if shown.lower() in GUESSABLE_PATHS or not all(_SEGMENT.fullmatch(segment) for segment in segments):
         return None
     good = _is_absolute(shown, segments) if token.startswith(("/", "~/")) else _is_relative(token, segments)
-    return shown if good else None
+    single = len(segments) == 1 and token[0] not in "/~."
+    return (f"{shown}/" if single else shown) if good else None
 
 
 def _is_bare_file(token: str) -> bool:
@@ -187,10 +185,15 @@ def _is_relative(token: str, segments: list[str]) -> bool:
         return False
     if len(segments) == 1:
         return len(first) > 4 and first.islower() and first not in FOLDERS | STATES and "." not in first
-    return (first in FOLDERS and len(segments[-1]) > 3) or first == ".."
+    return (first in FOLDERS and len(segments[-1]) > 3) or token.startswith("../")
 
 
-STATES: frozenset[str] = frozenset("failed passed closed started finished error value other".split())
+# Words that searches and programs put between slashes, and folders that every project has.
+STATES: frozenset[str] = frozenset(
+    """failed passed closed started finished error value other __pycache__ .pytest_cache .mypy_cache .ruff_cache
+    node_modules""".split()
+)
+# Where a name with a slash but no ending stands in one of these, it is a folder.
 FOLDERS: frozenset[str] = frozenset(
     """src lib tests test docs doc data app apps bin config conf scripts packages fixtures logs tmp
     workspace memory inbox notes internal cmd pkg crates examples assets public static templates migrations .github .git

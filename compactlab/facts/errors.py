@@ -17,8 +17,8 @@ _EXCEPTION = re.compile(
     r": ([^\n\ufffc]{3,400})"
 )
 _FAILED = re.compile(
-    r"(?:^|\n)[^\n\w]{0,12}(?:FAILED|ERROR|FAIL:?|--- FAIL:) ([\w./-]{2,200}(?:::[^\s:]{1,120}(?![^\s:])){1,4}"
-    r"|Test\w{2,80})"
+    r"(?:^|\n)[^\n\w]{0,12}(?:FAILED|ERROR|FAIL:?|--- FAIL:) ([\w./-]{2,200}(?:::\w{1,120}){1,4}"
+    r"(?:\[[^\]\n\ufffc]{1,80}\])?(?![\w\[:.])|Test\w{2,80}(?![\w/]))"
 )
 _LOG_LINE = re.compile(
     r"^[^\n]{0,60}?(?<![\w-])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)(?![\w-])[\]:\s|-]{1,6}([^\n\ufffc]{8,400})",
@@ -27,7 +27,9 @@ _LOG_LINE = re.compile(
 _COMPILER = re.compile(r"(?:^|(?<=[\s:]))(?:fatal )?error(?:\[\w{1,10}\]| [A-Z]{1,4}\d{2,5})?: ([^\n\ufffc]{8,400})")
 _PYTHON_FRAME = re.compile(r"File \"([^\"\n\ufffc]{3,300})\", line (\d{1,6})")
 _TEST_FRAME = re.compile(
-    r"^(?:[^\n\w]{0,4}|[\d:TZ.-]{19,32} )([\w./-]{3,200}\.\w{1,4}:\d{1,6}): [A-Z]\w{2,60}", re.MULTILINE
+    r"^(?:[^\n\w/.]{0,4}|[\d:TZ.-]{19,32} )([\w./-]{3,200}\.\w{1,4}:\d{1,6}): "
+    r"(?:[A-Z]\w{0,60})?(?:Error|Exception|Failure|Warning)\b",
+    re.MULTILINE,
 )
 _EXIT = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return code|exit_code)[ :=]{1,3}(\d{1,3})(?![\w.])")
 _VARYING = re.compile(r"\d|=")
@@ -41,7 +43,7 @@ def mine_errors(sheet: Sheet) -> None:
     if isinstance(sheet.block, ToolCall):
         return
     sheet.look(_EXCEPTION, lambda match: _message(f"{match[1]}: {match[2]}", match[2]))
-    sheet.look(_FAILED, lambda match: (fact("error", match[1].rstrip(_CLOSING.replace("]", ""))),))
+    sheet.look(_FAILED, lambda match: (fact("error", canonical(match[1])),))
     sheet.look(_PYTHON_FRAME, lambda match: (fact("error", f"{match[1]}:{match[2]}", f'{match[1]}", line {match[2]}'),))
     sheet.look(_TEST_FRAME, lambda match: (fact("error", match[1]),))
     sheet.look(_COMPILER, lambda match: _message(match[1], match[1]))
@@ -53,7 +55,7 @@ def mine_errors(sheet: Sheet) -> None:
 def _message(text: str, message: str) -> Iterable[Fact]:
     value = core(text)
     vague = message.strip().lower() in GUESSABLE_MESSAGES or message.startswith("assert ")
-    good = len(value) >= 12 and not vague and "{" not in value and "..." not in value
+    good = len(value) >= 12 and not vague and "{" not in value and "..." not in text
     return (fact("error", value),) if good else ()
 
 
@@ -65,22 +67,22 @@ def core(text: str) -> str:
     """
     text = canonical(text)
     if len(text) > LONGEST_MESSAGE:
-        text = text[: LONGEST_MESSAGE + 1].rpartition(" ")[0] or text[:LONGEST_MESSAGE]
+        text = text[: LONGEST_MESSAGE + 1].rpartition(" ")[0]
     return text.rstrip(_CLOSING)
 
 
 def _log_line(match: re.Match[str]) -> Iterable[Fact]:
-    """The message up to what changes from line to line, if three words come before that."""
-    words = match[1].split()
-    constant = next((i for i, word in enumerate(words) if _VARYING.search(word)), len(words))
-    value = " ".join(words[:constant]) if constant > 2 else match[1]
-    return _message(value, value)
+    """The longest part of the message that does not change from line to line, of three words and more."""
+    parts: list[list[str]] = [[]]
+    for word in canonical(match[1]).split():
+        parts.append([]) if _VARYING.search(word) else parts[-1].append(word)
+    longest = max(parts, key=len)
+    return _message(" ".join(longest), " ".join(longest)) if len(longest) > 2 else ()
 
 
 def _exit(match: re.Match[str]) -> Iterable[Fact]:
     if match[1] in {"0", "1"}:
         return ()
     code = match[1]
-    return (
-        fact("error", canonical(match[0]), f"exit code {code}", f"exit status {code}", exact=False, needs_anchor=True),
-    )
+    ways = (f"{word} {code}" for word in ("exit status", "exit", "return code", "exited with"))
+    return (fact("error", f"exit code {code}", canonical(match[0]), *ways, exact=False, needs_anchor=True),)

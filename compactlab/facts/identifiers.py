@@ -116,7 +116,7 @@ def _whole(token: str) -> Fact | None:
         return fact("identifier", token, needs_anchor=len(token) < 5)
     if _KEBAB.fullmatch(token) and len(token) >= 6:
         first, _, rest = token.partition("-")
-        ordinary = first.lower() in ORDINARY_STARTS and not any(c.isalpha() for c in rest)
+        ordinary = first.lower() in ORDINARY_STARTS and re.fullmatch(r"\d+s?", rest)
         return None if ordinary else fact("identifier", token)
     return None
 

@@ -87,21 +87,27 @@ def _join_numbers(entries: dict[tuple[str, str], _Entry]) -> None:
 
 
 def _distinct(ranked: list[_Entry]) -> list[_Entry]:
-    """Leave each form to the first entry that has it; an entry whose value is taken goes."""
-    exact: set[str] = set()
-    folded: set[str] = set()
-    everything: set[str] = set()
+    """Leave each form to the first entry that has it.
+
+    An entry whose value is taken goes, and so does one that has a form in common with an entry of another family: it
+    is the same thing under another name.
+    """
+    exact: dict[str, str] = {}
+    folded: dict[str, str] = {}
+    everything: dict[str, str] = {}
     kept: list[_Entry] = []
     for entry in ranked:
-        taken = {form for form in entry.forms if form.casefold() in folded or form in exact}
-        if not entry.fact.exact:
-            taken |= {form for form in entry.forms if form.casefold() in everything}
-        if entry.fact.value in taken:
+        family, known = entry.fact.family, exact if entry.fact.exact else everything
+        taken = {
+            form: owner
+            for form in entry.forms
+            if (owner := folded.get(form.casefold()) or known.get(form if entry.fact.exact else form.casefold()))
+        }
+        if entry.fact.value in taken or any(owner != family for owner in taken.values()):
             continue
         entry.forms = {form: None for form in entry.forms if form not in taken}
         kept.append(entry)
-        everything |= {form.casefold() for form in entry.forms}
-        exact |= set(entry.forms)
-        if not entry.fact.exact:
-            folded |= {form.casefold() for form in entry.forms}
+        exact |= dict.fromkeys(entry.forms, family)
+        everything |= {form.casefold(): family for form in entry.forms}
+        folded |= {} if entry.fact.exact else {form.casefold(): family for form in entry.forms}
     return kept

@@ -19,7 +19,7 @@ from compactlab.facts.words import GERMAN_WORDS, NO_NAMES, STOP_WORDS
 
 LONGEST_NAME = 8  # words
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_WORD = re.compile(r"(?<!\w)[^\W\d_]++(?:['’-][^\W\d_]++)*+(?!\w)")
 _CLITIC = re.compile(r"['’](?:s|d|ll|re|ve|m|t)$")
 _SENTENCE = re.compile(r"[.!?:;\n\"“”„«»(|*#>•–—-]|''")
 _NEVER = STOP_WORDS | NO_NAMES | {"mon-fri", "sat-sun"}

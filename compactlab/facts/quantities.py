@@ -115,7 +115,7 @@ _WORDS = rf"(?<![\w-])((?i:{ENGLISH})|{GERMAN})"
 _MEASURED_IN_WORDS = re.compile(rf"{_WORDS}[ -]({_WAYS}){_AFTER_UNIT}")
 _THING = (
     r"([a-z]{2,24}s|people|men|women|children|sheep|feet)(?![\w\ufffc'’/-])"
-    r"(?! (?:the|an?|its?|his|her|their|my|your|our|what|that|not|to be|\d))"
+    r"(?! (?:the|an?|its?|his|her|their|my|your|our|what|that|not|to be)\b)"
 )
 _COUNTED = re.compile(rf"{BEFORE}(?<![$£€] )({AMOUNT}) {_THING}")
 _COUNTED_IN_WORDS = re.compile(rf"{_WORDS} {_THING}")

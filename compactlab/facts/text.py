@@ -26,6 +26,7 @@ _LINE_NUMBER = re.compile(r"^[ \t]{0,12}\d{1,7}(?:\t|→)", re.MULTILINE)
 _GREP_NUMBER = re.compile(r"^\d{1,6}(?::(?!\d\d(?:\D|$))|-(?=[ \t]))", re.MULTILINE)
 _WRAP = re.compile(r"(?<=[^\n]{50})\n(?=[^\W\d_])")
 _ESCAPE = re.compile(r"(?<!\\)\\[nrt](?=\w)")
+_WINDOWS_PATH = re.compile(r"(?<!\w)[A-Za-z]:(?:\\[\w.-]{1,255}){1,40}")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _PLAIN_WORD = re.compile(r"[\"'“„‘(*_]{0,3}[^\W\d_]+(?:['’-][^\W\d_]+)*[\"'”“’)*_.,;:!?]{0,4}")
 
@@ -91,7 +92,10 @@ def without_line_numbers(text: str) -> str:
 
 def without_escapes(text: str) -> str:
     r"""Mask line ends and tabs written as escapes, as in `printf 'a\tb\n'`: no word begins with their letter."""
-    return blank(text, [match.span() for match in _ESCAPE.finditer(text)]) if "\\" in text else text
+    if "\\" not in text:
+        return text
+    paths = Spans([match.span() for match in _WINDOWS_PATH.finditer(text)])
+    return blank(text, [match.span() for match in _ESCAPE.finditer(text) if match.start() not in paths])
 
 
 def unwrapped(text: str, spans: Iterable[tuple[int, int]]) -> str:

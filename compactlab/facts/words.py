@@ -28,11 +28,11 @@ GERMAN_WORDS: frozenset[str] = frozenset(_GERMAN.split()) - frozenset(_ENGLISH.s
 # Words with a plural's ending that count nothing, or nothing worth keeping, behind a number.
 NO_THINGS: frozenset[str] = frozenset(
     """was is has its this his does as us yes across always perhaps sometimes besides else others ours theirs hers
-    things times ways kinds sorts questions lots bits parts points reasons ones options choices examples
-    becomes closes lands contradicts stores adds equals exceeds contains includes matches remains returns arrives
-    happens belongs covers differs agrees applies appears means lives dies counts costs abs says goes comes makes takes
-    gives gets seems looks needs wants runs stands lies plus minus versus less unless because towards
-    afterwards""".split()
+    things times ways kinds sorts questions lots bits parts points reasons ones options choices examples becomes
+    stays fits exists skips closes lands contradicts stores adds equals exceeds contains includes matches remains
+    returns arrives happens belongs covers differs agrees applies appears means lives dies counts costs abs says
+    goes comes makes takes gives gets seems looks needs wants runs stands lies plus minus versus less unless
+    because towards afterwards""".split()
 )
 
 # Capitalised words that name no person, place or thing of a session.

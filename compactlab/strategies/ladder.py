@@ -7,12 +7,14 @@ target every rung is climbed. `ladder(x, sliding_window)` is the explicit way to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compactlab import catalog
 from compactlab.errors import SpecError
+from compactlab.history import protected
 from compactlab.strategies import Compacted, Context, Strategy
-from compactlab.transcript import Messages
+from compactlab.transcript import Message, Messages
 
 STEPS = ("microcompact", "cull", "sliding_window")
 
@@ -24,8 +26,8 @@ class Ladder(Strategy):
     steps: tuple[str, ...] = STEPS
 
     def __post_init__(self) -> None:
-        if not isinstance(self.steps, tuple) or not self.steps:
-            raise SpecError(f"steps are {self.steps!r}; expected one strategy or more")
+        if not isinstance(self.steps, tuple) or not self.steps or not all(isinstance(s, str) for s in self.steps):
+            raise SpecError(f"steps are {self.steps!r}; expected the specs of one strategy or more")
         object.__setattr__(self, "steps", tuple(repr(catalog.strategy(step)) for step in self.steps))
 
     def __repr__(self) -> str:
@@ -39,6 +41,7 @@ class Ladder(Strategy):
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
         notes: list[str] = []
+        held = {i: messages[i] for i in sorted(protected(messages))}
         for step in self.steps:
             if context.target is not None and context.meter.messages(messages) <= context.target:
                 notes.append(f"{step}: not needed")
@@ -48,6 +51,17 @@ class Ladder(Strategy):
             except Exception as error:  # noqa: BLE001  # the next rung may still do; the note says what failed
                 notes.append(f"{step}: {type(error).__name__}: {error}")
                 continue
-            messages = tuple(given.messages)
+            messages = _restored(given.messages, held)
             notes += [f"{step}: {said}" for said in (*given.notes, *([given.deferred] if given.deferred else []))]
         return Compacted(messages, tuple(notes))
+
+
+def _restored(given: Sequence[Message], held: dict[int, Message]) -> Messages:
+    """Put back what a rung took from the protected set, so that the next one sees the same anchor; held by source."""
+    restored: list[Message] = []
+    waiting = dict(held)
+    for message in given:
+        if message.source is not None:
+            restored += [waiting.pop(i) for i in [i for i in waiting if i < message.source]]
+        restored.append(message if message.source is None else waiting.pop(message.source, message))
+    return (*restored, *waiting.values())

@@ -1,0 +1,66 @@
+"""No row is dropped in silence: each is tested, or stands in `reports.LATER` with the step that will show it."""
+
+import re
+
+import pytest
+import test_reports_content
+import test_reports_meaning
+import test_reports_pairs
+import test_reports_weight
+from reports import LATER, ROWS, filled, ids_of, sketch
+
+from compactlab.tokens import counter
+
+KINDS = {
+    test_reports_pairs: "K01 K02 K03 K24",
+    test_reports_content: "K04 K05 K06 K22 K23",
+    test_reports_weight: "K07 K08 K09",
+    test_reports_meaning: "K14 K15 K17 K18",
+}
+STEPS = ("replay", "real models", "concurrency", "recorded usage", "CI gate", "journal")
+
+
+def test_there_are_ninety_three_rows_and_none_twice():
+    assert len(ROWS) == len(set(ROWS)) == 93
+
+
+def test_every_row_is_tested_or_waits_for_a_step():
+    done = {name for module in KINDS for name in ids_of(module)}
+    assert sorted(done | LATER.keys()) == sorted(ROWS)
+
+
+@pytest.mark.parametrize("module", KINDS, ids=lambda module: module.__name__)
+def test_a_file_holds_the_rows_of_its_kinds(module):
+    done = ids_of(module)
+    assert {name.partition("-")[0] for name in done} == set(KINDS[module].split())
+
+
+def test_what_waits_names_its_step_in_one_sentence():
+    for name, why in LATER.items():
+        step, colon, sentence = why.partition(": ")
+        assert (name, step in STEPS, colon, "." in sentence) == (name, True, ": ", False)
+        assert len(sentence.split()) > 5
+
+
+def test_most_rows_are_tested_now():
+    done = {name for module in KINDS for name in ids_of(module)}
+    assert len(done) >= 88
+
+
+def test_a_sketch_is_read():
+    system, user, asked, answered, note = sketch("S'be brief' U~20 A[read:c1,c2]+think T![c1,c2]~8k N'old'")
+    assert (system.role, system.text, user.by_person) == ("system", "be brief", True)
+    assert [call.name for call in asked.calls] == ["read", "bash"]
+    assert [(result.call_id, result.is_error) for result in answered.results] == [("c1", True), ("c2", True)]
+    assert (note.synthetic, note.source) == (True, 4)
+    assert counter()([user.text, answered.results[1].text]) == [20, 8_000]
+
+
+@pytest.mark.parametrize("text", ["X", "U A B", "U 'words'", "A[c1"])
+def test_what_is_no_sketch_is_refused(text):
+    with pytest.raises(AssertionError, match=re.escape("cannot read the sketch")):
+        sketch(text)
+
+
+def test_a_text_has_the_weight_it_was_asked_for():
+    assert counter()([filled(8_000, "first words")]) == [8_000]
