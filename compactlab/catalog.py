@@ -20,6 +20,7 @@ import re
 import sys
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from compactlab.strategies import Strategy
 
 Kind = Literal["readers", "strategies", "metrics"]
+_TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^'"]""", re.DOTALL)
 
 
 def names(kind: Kind) -> tuple[str, ...]:
@@ -101,17 +103,40 @@ def _parsed(spec: str) -> tuple[str, tuple[str, ...], dict[str, object]]:
     if not bracket:
         return name, (), {}
     try:
-        call = ast.parse(f"_({rest}", mode="eval").body
+        parts = _split(rest)
+        steps = tuple(part for part in parts if not re.match(r"[^\W\d]\w*\s*=", part))
+        call = ast.parse(f"_({', '.join(part for part in parts if part not in steps)})", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise ValueError("there is something after the bracket")  # noqa: TRY301, TRY004  # joins the same report
         given = [str(keyword.arg) for keyword in call.keywords]
         if len(given) != len(set(given)):
             raise ValueError("a parameter is given twice")  # noqa: TRY301  # same
-        steps = tuple(ast.unparse(step) for step in call.args)
         return name, steps, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         expected = "expected NAME or NAME(field=value, ...)"
         raise SpecError(f"strategy {spec!r} cannot be read ({error}); {expected}") from error
+
+
+def _split(rest: str) -> list[str]:
+    """Cut what follows the opening bracket at its commas, up to the closing one; brackets and quotes inside hold.
+
+    >>> _split("cull, window(min_messages=3), errors='a,b')")
+    ['cull', 'window(min_messages=3)', "errors='a,b'"]
+    """
+    depth, cuts = 0, [0]
+    for token in _TOKEN.finditer(rest):
+        if token[0] in "([{":
+            depth += 1
+        elif token[0] in ")]}":
+            depth -= 1
+        if (token[0] == "," and not depth) or depth < 0:
+            cuts.append(token.end())
+        if depth < 0:
+            break
+    if depth >= 0 or rest[cuts[-1] :].strip():
+        raise ValueError("the brackets do not fit" if depth >= 0 else "there is something after the bracket")
+    parts = (rest[start : end - 1].strip() for start, end in pairwise(cuts))
+    return [part for part in parts if part]
 
 
 @lru_cache(maxsize=256)

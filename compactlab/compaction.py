@@ -28,10 +28,11 @@ from msgspec.structs import replace
 
 from compactlab import catalog, history
 from compactlab.llm import Metered, Model
-from compactlab.receipt import Action, Change, Outcome, Receipt
+from compactlab.receipt import Change, Outcome, Receipt
+from compactlab.reconcile import Reconciled, Rejected, reconciled
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.tokens import Meter, clean
-from compactlab.transcript import Message, Messages, Reasoning, ToolCall, ToolResult
+from compactlab.transcript import Message, Messages
 from compactlab.validity import RuleSet, broken
 
 MIN_SAVED_TOKENS = 64
@@ -52,10 +53,6 @@ class Compaction(NamedTuple):
 
     messages: Messages
     receipt: Receipt
-
-
-class _Rejected(Exception):  # noqa: N818  # an outcome, not an error
-    """The strategy's result cannot be made to keep the rules."""
 
 
 def compact(
@@ -165,8 +162,8 @@ class _Job:
     def judged(self, given: Compacted) -> Compaction:
         base = self.repaired.messages
         try:
-            plan = _plan(base, given.messages, repr(self.strategy))
-        except _Rejected as reason:
+            plan = reconciled(base, given.messages, repr(self.strategy))
+        except Rejected as reason:
             return self.unchanged("rejected", str(reason), given.notes)
         result = tuple(message for message, _ in plan.entries)
         after = self.guard.meter.messages(result)
@@ -181,7 +178,7 @@ class _Job:
             return self.unchanged("rejected", f"would break {', '.join(sorted(fresh))}", given.notes)
         return self.applied(plan, after, given.notes)
 
-    def applied(self, plan: _Plan, after: int, notes: tuple[str, ...]) -> Compaction:
+    def applied(self, plan: Reconciled, after: int, notes: tuple[str, ...]) -> Compaction:
         result = tuple(message for message, _ in plan.entries)
         origins = [None if position is None else self.repaired.origins[position] for _, position in plan.entries]
         receipt = self._receipt("applied", "", notes)
@@ -226,103 +223,3 @@ class _Job:
             model_tokens=self.model.tokens if self.model else 0,
             result=_digest(base, repr(self.strategy), self.target),
         )
-
-
-class _Plan(NamedTuple):
-    """The final list with each message's position in the base (None: made), and what is to be said of it."""
-
-    entries: tuple[tuple[Message, int | None], ...]
-    changes: tuple[Change, ...]
-    restored: tuple[int, ...]
-
-
-def _plan(base: Messages, given: Sequence[Message], spec: str) -> _Plan:
-    """Turn what a strategy gave into a list that keeps rules 1 and 5, or raise `_Rejected`."""
-    chosen, made = _sorted_out(base, given)
-    held = history.protection(base)
-    wanted = held.keys() | {i for unit in history.units(base) if any(p in chosen for p in unit) for i in unit}
-    final = {i: _taken(base[i], chosen.get(i, base[i]), i in held) for i in sorted(wanted)}
-    restored = {i for i in wanted if i not in chosen or (final[i] is base[i] and _differs(chosen[i], base[i]))}
-    entries = _woven(base, final, made)
-    why = held | {i: f"restored by the guard: {held.get(i, 'its unit is in')}" for i in restored}
-    changes = [_change(i, m, final.get(i), why.get(i, f"by {spec}")) for i, m in enumerate(base)]
-    changes += [Change(None, None, message.role, "made", f"written by {spec}") for _, message in made]
-    return _Plan(entries, tuple(changes), tuple(sorted(restored)))
-
-
-def _sorted_out(base: Messages, given: Sequence[Message]) -> tuple[dict[int, Message], list[tuple[int, Message]]]:
-    """Tell the messages of the base, by position, from made ones, each with the position that it follows."""
-    chosen: dict[int, Message] = {}
-    made: list[tuple[int, Message]] = []
-    last = -1
-    for message in given:
-        position = message.source
-        if position is None:
-            if message.calls or message.results or message.role == "tool":
-                raise _Rejected("a made message holds a tool call or result")
-            made.append((last, replace(message, synthetic=True, pinned=False)))
-        elif not 0 <= position < len(base):
-            raise _Rejected(f"a message claims position {position} of {len(base)}")
-        elif position <= last:
-            raise _Rejected(f"message {position} stands twice or out of order")
-        elif message.role != base[position].role:
-            raise _Rejected(f"message {position} changed its role to {message.role}")
-        else:
-            chosen[position] = message
-            last = position
-    return chosen, made
-
-
-def _taken(base: Message, given: Message, held: bool) -> Message:
-    """The base's own message, unless it was really edited, may be edited, and kept what belongs together."""
-    if held or not _differs(given, base) or _fixed(given) != _fixed(base):
-        return base
-    return replace(base, blocks=given.blocks)
-
-
-def _differs(given: Message, base: Message) -> bool:
-    return given.blocks != base.blocks
-
-
-def _fixed(message: Message) -> list[tuple[str, ...]]:
-    """What no edit may change: calls and results by id, signed and opaque reasoning, the parts of a tool message."""
-    parts: list[tuple[str, ...]] = []
-    for block in message.blocks:
-        if isinstance(block, ToolCall):
-            parts.append(("call", block.id, block.name))
-        elif isinstance(block, ToolResult):
-            parts.append(("result", block.call_id))
-        elif isinstance(block, Reasoning) and (block.signature or block.opaque):
-            parts.append(("reasoning", block.text, block.signature or "", block.opaque or ""))
-        elif message.role == "tool":
-            parts.append((type(block).__name__,))
-    return parts
-
-
-def _woven(
-    base: Messages, final: dict[int, Message], made: list[tuple[int, Message]]
-) -> tuple[tuple[Message, int | None], ...]:
-    """Put made messages behind those they follow: after the anchor, before the last turn, between no call and result.
-
-    Where the anchor itself stands after the last turn, they go before that turn, where what they speak of stood.
-    """
-    leading = next((i for i, message in enumerate(base) if message.role != "system"), len(base)) - 1
-    floor = max(history.anchor(base), default=-1)
-    last_turn = next((i for i in range(len(base) - 1, -1, -1) if base[i].role == "assistant"), len(base))
-    waiting = sorted(
-        ((max(leading, min(max(after, floor), last_turn - 1)), n, message) for n, (after, message) in enumerate(made)),
-        reverse=True,
-    )
-    inside = {i for unit in history.units(base) for i in range(unit[0] + 1, unit[-1] + 1)} if waiting else set()
-    entries: list[tuple[Message, int | None]] = []
-    for position, message in final.items():
-        while waiting and waiting[-1][0] < position and position not in inside:
-            entries.append((waiting.pop()[2], None))
-        entries.append((message, position))
-    entries += [(message, None) for _, _, message in reversed(waiting)]
-    return tuple(entries)
-
-
-def _change(position: int, base: Message, final: Message | None, why: str) -> Change:
-    action: Action = "dropped" if final is None else "kept" if final is base else "edited"
-    return Change(position, base.source, base.role, action, why)

@@ -140,24 +140,44 @@ def join_turns(messages: Sequence[Message], origins: Sequence[int | None]) -> Me
 def repair(messages: Sequence[Message]) -> Repaired:
     """Bring *messages* into split form, close calls that were never answered, drop results without a call.
 
-    Calls of the last assistant message stay open: their results may still come. A stand-in is a synthetic error
+    Calls of the last assistant message stay open until a person speaks: their results may still come. Of two results of
+    one call the first stays, unless it failed and the other did not. A stand-in is a synthetic error
     result that says so; it stands with the other results of its call. Nothing to mend in split form gives back equal
     messages in the same order.
     """
     split, origins = split_turns(messages)
     pairing = pair(split)
-    last = _last_assistant(split)
+    last = _waiting_turn(split)
     unanswered: dict[int, list[ToolCall]] = defaultdict(list)
     for place in pairing.open_calls:
         call = split[place.message].blocks[place.block]
         if place.message != last and isinstance(call, ToolCall):
             unanswered[place.message].append(call)
     closing = {_after_results(split, position): calls for position, calls in unanswered.items()}
-    dropping = dict.fromkeys(pairing.orphans, "no call before it")
-    dropping |= dict.fromkeys(pairing.doubles, "its call was answered before")
+    dropping = dict.fromkeys(pairing.orphans, "no call before it") | _doubled(split, pairing)
     if not closing and not dropping:
         return Repaired(split, origins, ())
     return _mended(split, origins, closing, dropping)
+
+
+def _doubled(messages: Messages, pairing: Pairing) -> dict[Place, str]:
+    """Which of several results of one call to drop: a later one, unless it alone did not fail."""
+    dropping: dict[Place, str] = {}
+    held: dict[str, Place] = {}
+    for place in sorted((*pairing.call_of, *pairing.doubles)):
+        result = messages[place.message].blocks[place.block]
+        if not isinstance(result, ToolResult):
+            continue
+        if place in pairing.call_of:
+            held[result.call_id] = place
+            continue
+        first = messages[held[result.call_id].message].blocks[held[result.call_id].block]
+        if isinstance(first, ToolResult) and first.is_error and not result.is_error:
+            dropping[held[result.call_id]] = "a later result of its call did not fail"
+            held[result.call_id] = place
+        else:
+            dropping[place] = "its call was answered before"
+    return dropping
 
 
 def _mended(
@@ -187,6 +207,12 @@ def _mended(
 
 def _stand_in(call: ToolCall) -> Message:
     return Message("tool", (ToolResult(call.id, (Text(STAND_IN),), is_error=True),), synthetic=True)
+
+
+def _waiting_turn(messages: Sequence[Message]) -> int | None:
+    """Position of the last assistant message, if its calls may still be answered: no person has spoken since."""
+    last = _last_assistant(messages)
+    return None if last is None or any(message.by_person for message in messages[last + 1 :]) else last
 
 
 def _after_results(messages: Sequence[Message], position: int) -> int:

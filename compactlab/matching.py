@@ -27,17 +27,21 @@ Verdict = Literal["kept", "stale", "both", "mutated", "weakened", "contradicted"
 VERDICTS: tuple[Verdict, ...] = ("kept", "stale", "both", "mutated", "weakened", "contradicted", "lost")
 
 _WORD = re.compile(r"\w+")
+_ESCAPE = re.compile(r"\\[ntr]\Z")
+_GROUP = re.compile(r"\d{3}(?!\d)")
 _NO_SPACES = "\u2e80"  # from here on scripts are written without spaces: any place is a word's edge
 _JOINERS = {
     "number": ".,:/-",
     "quantity": ".,:/-",
     "date": ".,:/-",
     "path": "/.-~",
-    "url": "/.-~?&=#",
+    "url": "/.-~?&=#:%",
     "identifier": "-/",
     "hash": "-",
     "command": "/.-=",
+    "answer": ".,:/-",
 }
+_WHOLE_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?")  # complete by itself: `-` and `/` begin a range
 
 
 class Pattern(NamedTuple):
@@ -102,7 +106,7 @@ class _Search:
             for form in pattern.forms
             if form
         ]
-        self._joiners = [_JOINERS.get(pattern.family, "") for pattern in patterns]
+        self._joiners = [_joiners(form, patterns[index].family) for form, index in forms]
         self._owner = [index for _, index in forms]
         self._automaton = ahocorasick_rs.AhoCorasick([form for form, _ in forms]) if forms else None
 
@@ -110,32 +114,44 @@ class _Search:
         if self._automaton is None:
             return
         for form, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
-            owner = self._owner[form]
-            if is_whole(text, start, end, self._joiners[owner]):
-                yield start, end, owner
+            if is_whole(text, start, end, self._joiners[form]):
+                yield start, end, self._owner[form]
+
+
+def _joiners(form: str, family: str) -> str:
+    joiners = _JOINERS.get(family, "")
+    return joiners.replace("-", "").replace("/", "") if family == "date" and _WHOLE_DATE.fullmatch(form) else joiners
 
 
 def is_whole(text: str, start: int, end: int, joiners: str = "") -> bool:
-    """Tell whether `text[start:end]` is no part of a longer value that letters, digits or *joiners* make.
+    r"""Tell whether `text[start:end]` is no part of a longer value that letters, digits or *joiners* make.
+
+    A comma joins only as it groups thousands, so that the cells of a table stand apart; a written `\n` parts words.
 
     >>> is_whole("v1.2", 3, 4, ".,"), is_whole("a 2.", 2, 3, ".,"), is_whole("/a/bc", 0, 4, "/.")
     (False, True, False)
     """
     before = text[max(0, start - 3) : start]
-    after = text[end : end + 2]
-    if before and _word(before[-1]) and (_word(text[start]) or text[start] in joiners):
+    after = text[end : end + 5]
+    if before and _word(before[-1]) and (_word(text[start]) or text[start] in joiners) and not _ESCAPE.search(before):
         return False
     if after and _word(after[0]) and (_word(text[end - 1]) or text[end - 1] in joiners):
         return False
-    if before and before[-1] in joiners and _joined(before, joiners):
+    if before and before[-1] in joiners and _joined(before, text[start : start + 4], joiners):
         return False
-    return not (len(after) > 1 and after[0] in joiners and _word(after[1]))
+    if len(after) < 2 or after[0] not in joiners or not _word(after[1]):
+        return True
+    return after[0] == "," and _GROUP.match(after[1:]) is None
 
 
-def _joined(before: str, joiners: str) -> bool:
+def _joined(before: str, value: str, joiners: str) -> bool:
     """A joiner before a value joins it to a word; before a path a slash does even alone, but a free `./` does not."""
+    if "~" in joiners and before[-1] == "." and value[:1] == "/":
+        return True
     if "~" in joiners and before[-1] in "/~":
         return not (before.endswith("./") and (len(before) == 2 or not (_word(before[0]) or before[0] in "./")))
+    if before[-1] == ",":
+        return before[-2:-1].isdigit() and _GROUP.match(value) is not None
     return len(before) > 1 and _word(before[-2])
 
 

@@ -32,6 +32,14 @@ def pinned(messages: Sequence[Message], pins: Iterable[str]) -> Messages:
     return tuple(replace(m, pinned=True) if i in chosen else m for i, m in enumerate(messages))
 
 
+def check(pins: Iterable[object]) -> None:
+    """Raise `SpecError` for the first pin that cannot be read."""
+    for pin in pins:
+        if not isinstance(pin, str):
+            raise SpecError(f"pin {pin!r} is no text; expected role:ROLE, index:N or pattern:REGEX")
+        _parsed(pin)
+
+
 def _chosen(messages: Sequence[Message], pin: str) -> set[int]:
     kind, _, value = _parsed(pin).partition(":")
     if kind == "index":

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -43,7 +43,7 @@ class Key(msgspec.Struct, frozen=True, omit_defaults=True):
     size_of: str = ""
 
 
-class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+class Record(msgspec.Struct, frozen=True):
     """One row: `value` of `n` for a metric (see `compactlab.metrics.Score`); for the metric `outcome`, n rows follow.
 
     `model` names what wrote the text of a compaction that asked one; `index` is the position of the assistant message
@@ -94,6 +94,10 @@ class Manifest(msgspec.Struct, frozen=True):
         return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:8]
 
 
+_DEFAULTS = {f.name: f.default for f in msgspec.structs.fields(Record) if not f.required}
+_Row = TypeVar("_Row", bound=msgspec.Struct)
+
+
 class Block(msgspec.Struct, frozen=True):
     """All rows of one key, the first its outcome; what the strategy left; how many seconds it took."""
 
@@ -106,29 +110,45 @@ class Block(msgspec.Struct, frozen=True):
         return self.records[0].key
 
 
-_decode_record = msgspec.json.Decoder(Record).decode
-
-
 def encode(row: object) -> bytes:
     """One line of JSON; lone surrogates, which msgspec refuses, come out escaped."""
+    plain = _lean(row) if isinstance(row, Record) else row
     try:
-        return msgspec.json.encode(row) + b"\n"
+        return msgspec.json.encode(plain) + b"\n"
     except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(row)).encode() + b"\n"
+        return json.dumps(msgspec.to_builtins(plain)).encode() + b"\n"
+
+
+def _lean(record: Record) -> dict[str, Any]:
+    """The fields that differ from their defaults: equal rows give equal bytes, whichever process made them."""
+    values = msgspec.structs.asdict(record)
+    return {name: value for name, value in values.items() if name not in _DEFAULTS or value != _DEFAULTS[name]}
+
+
+def _decoded(line: bytes, kind: type[_Row]) -> _Row:
+    """Read a line that `encode` wrote; `RunError` for one that it did not."""
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.MsgspecError:
+        pass
+    try:
+        return msgspec.convert(json.loads(line), kind)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise RunError(f"a line cannot be read ({error})") from error
 
 
 class Writer:
     """Writes the blocks of a run in case order, one writer, flushed; takes up what an earlier start left complete."""
 
-    def __init__(self, folder: Path, manifest: Manifest, made_by: Callable[[str], str]) -> None:
-        """Open or make *folder*; *made_by* gives the digest of the plug-ins behind a strategy's name.
+    def __init__(self, folder: Path, manifest: Manifest, made_by: Callable[[Key], str]) -> None:
+        """Open or make *folder*; *made_by* gives the digest of the plug-ins behind a block.
 
         Raises `RunError` if the folder holds another run, or other files.
         """
         self.folder = folder
         _claim(folder, manifest)
-        blocks, in_place = _complete_blocks(folder / "records.jsonl", made_by)
         leavings = _lines_by_key(folder / "compactions.jsonl")
+        blocks, in_place = _complete_blocks(folder / "records.jsonl", made_by, leavings.keys())
         self._held = {key: (leavings.get(key, b""), lines) for key, lines in blocks.items()}
         self._in_place = in_place
         self.done = frozenset(blocks)
@@ -186,21 +206,26 @@ def read_manifest(folder: Path) -> Manifest:
         raise RunError(f"{folder}: manifest.json cannot be read ({error})") from error
 
 
-def _complete_blocks(path: Path, made_by: Callable[[str], str]) -> tuple[dict[Key, bytes], frozenset[Key]]:
-    """The lines of each whole block made by today's plug-ins, and the keys of those before the first that is not."""
+def _complete_blocks(
+    path: Path, made_by: Callable[[Key], str], left: Collection[Key]
+) -> tuple[dict[Key, bytes], frozenset[Key]]:
+    """The lines of each whole block made by today's plug-ins, and the keys of those before the first that is not.
+
+    A block of a strategy is whole only if what it left, its line in the other file, is among *left*.
+    """
     blocks: dict[Key, bytes] = {}
     in_place: set[Key] = set()
     lines = path.read_bytes().split(b"\n") if path.exists() else []
     at, unbroken = 0, True
     while at < len(lines) - 1:  # the last piece has no line end: empty, or cut off
         try:
-            head = _decode_record(lines[at])
-        except msgspec.DecodeError:
+            head = _decoded(lines[at], Record)
+        except RunError:
             break
         block = lines[at : at + 1 + head.n]
         if head.metric != "outcome" or at + 1 + head.n > len(lines) - 1:
             break
-        if head.made_by == made_by(head.strategy):
+        if head.made_by == made_by(head.key) and (head.key in left or not _leaves_a_line(head)):
             blocks[head.key] = b"\n".join(block) + b"\n"
             in_place.update([head.key] if unbroken else [])
         else:
@@ -209,9 +234,19 @@ def _complete_blocks(path: Path, made_by: Callable[[str], str]) -> tuple[dict[Ke
     return blocks, frozenset(in_place)
 
 
+def _leaves_a_line(head: Record) -> bool:
+    """True of a strategy's block that says what it left in `compactions.jsonl`."""
+    return head.outcome != "failed" and not head.size_of and head.strategy not in {"facts", "bag", "null"}
+
+
 def _lines_by_key(path: Path) -> dict[Key, bytes]:
-    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    return {msgspec.json.decode(line, type=_Keyed).key: line + b"\n" for line in lines}
+    found: dict[Key, bytes] = {}
+    for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
+        try:
+            found[_decoded(line, _Keyed).key] = line + b"\n"
+        except RunError:
+            continue  # no line of ours: it is left out, and what it may have been is made again
+    return found
 
 
 class _Keyed(msgspec.Struct):
@@ -225,7 +260,12 @@ def _truncated(path: Path, size: int) -> IO[bytes]:
 
 
 class Results:
-    """A run read back: `manifest`, `records`, and tidy data frames."""
+    """A run read back: `manifest`, `records`, and tidy data frames.
+
+    `unread` names, of a run just made, the files of its folders that no reader knew.
+    """
+
+    unread: tuple[str, ...] = ()
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -234,8 +274,14 @@ class Results:
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """All rows, in case order; an unfinished last line is left out."""
-        lines = (self.folder / "records.jsonl").read_bytes().split(b"\n")
-        return tuple(_decode_record(line) for line in lines[:-1])
+        path = self.folder / "records.jsonl"
+        try:
+            lines = path.read_bytes().split(b"\n")[:-1]
+            return tuple(_decoded(line, Record) for line in lines)
+        except OSError as error:
+            raise RunError(f"{path}: cannot be read ({error.strerror})") from error
+        except RunError as error:
+            raise RunError(f"{path}: {error}") from error
 
     def to_frame(self) -> pd.DataFrame:
         """One row a record; the columns are the fields of `Record`; `value` is a sum over `n` things, or tokens."""

@@ -17,6 +17,7 @@ where it has none. Unknown keys and bad values are errors that name the key and 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from compactlab import catalog
 from compactlab.errors import SpecError, UnknownName
 from compactlab.llm import Model
 from compactlab.llm.extractive import Extractive
-from compactlab.pins import pinned
+from compactlab.pins import check
 from compactlab.pressure import Marks
 
 FILE = "compactlab.toml"
@@ -60,15 +61,18 @@ class Project:
         ('sliding_window(preserve_recent=2)', 'cull')
         """
         own = self.per_type.get(agent_type, {})
-        chosen = {**self.compaction, **own}
-        if "strategy" not in chosen:
-            chosen = {**DEFAULTS.get(agent_type, FALLBACK), **chosen}
-        built = catalog.strategy(chosen["strategy"])
+        default = {} if "strategy" in {**self.compaction, **own} else DEFAULTS.get(agent_type, FALLBACK)
+        layers = [default, self.compaction, own]
+        spec: str = next(layer["strategy"] for layer in reversed(layers) if "strategy" in layer)
+        built = catalog.strategy(spec)
         known = {f.name for f in fields(built)}
-        for key in _PARAMETERS:
-            name = built.parameter_aliases.get(key, key)
-            if key in chosen and (name in known or key in own):
-                built = _with(built, name, chosen[key], self.path)
+        asked_for = own if "strategy" in own else {}
+        for layer in layers:
+            for key in (key for key in _PARAMETERS if key in layer):
+                name = built.parameter_aliases.get(key, key)
+                if layer is not own and (name not in known or (asked_for and _sets(spec, (key, name)))):
+                    continue
+                built = _with(built, name, key, layer[key])
         return repr(built)
 
     def pins(self, agent_type: str) -> tuple[str, ...]:
@@ -108,11 +112,16 @@ def load(path: str | Path | None = None) -> Project:
     return _Reading(str(file), text).project(content)
 
 
-def _with(built: Any, name: str, value: object, path: str) -> Any:  # noqa: ANN401  # any strategy
+def _sets(spec: str, names: tuple[str, ...]) -> bool:
+    """Whether a spec gives one of its parameters itself."""
+    return any(re.search(rf"\b{name}\s*=", spec) for name in names)
+
+
+def _with(built: Any, name: str, key: str, value: object) -> Any:  # noqa: ANN401  # any strategy
     try:
         return replace(built, **{name: value})
     except (TypeError, ValueError) as error:
-        raise SpecError(f"{path}: {built.name} with {name} = {value!r}: {error}") from error
+        raise SpecError(f"{key} = {value!r}: strategy {built.name} does not take it ({error})") from error
 
 
 @dataclass(frozen=True)
@@ -124,12 +133,13 @@ class _Reading:
 
     def project(self, content: dict[str, Any]) -> Project:
         self._known("", content, ("compaction", "llm"))
-        compaction = dict(self._table("compaction", content.get("compaction", {})))
-        per_type = dict(self._table("compaction.per_type", compaction.pop("per_type", {})))
+        compaction = dict(self._table("", "compaction", content.get("compaction", {})))
+        per_type = dict(self._table("compaction", "per_type", compaction.pop("per_type", {})))
         self._checked("compaction", compaction)
         for agent_type, keys in per_type.items():
-            self._checked(f"compaction.per_type.{agent_type}", self._table(f"per_type.{agent_type}", keys))
-        llm = self._table("llm", content.get("llm", {}))
+            table = f"compaction.per_type.{agent_type}"
+            self._checked(table, self._table("compaction.per_type", agent_type, keys))
+        llm = self._table("", "llm", content.get("llm", {}))
         self._known("llm", llm, tuple(_MODEL_KEYS))
         for key, value in llm.items():
             if isinstance(value, bool) or not isinstance(value, _MODEL_KEYS[key]):  # type: ignore[arg-type]  # a table of types
@@ -138,8 +148,18 @@ class _Reading:
             raise self._fault("llm", "kind", llm["kind"], f"one of {', '.join(_MODEL_KINDS)}")
         project = Project(compaction, per_type, llm, self.path)
         for agent_type in (*DEFAULTS, *per_type):
-            project.strategy(agent_type)
+            self._fits(project, agent_type)
         return project
+
+    def _fits(self, project: Project, agent_type: str) -> None:
+        """Check that the strategy of a type takes the parameters that the file gives it."""
+        try:
+            project.strategy(agent_type)
+        except SpecError as error:
+            key = str(error).partition(" ")[0]
+            own = key in project.per_type.get(agent_type, {})
+            table = f"compaction.per_type.{agent_type}" if own else "compaction"
+            raise SpecError(f"{self._where(table, key)}: [{table}] {error}") from error
 
     def _checked(self, table: str, keys: dict[str, Any]) -> None:
         self._known(table, keys, _KEYS)
@@ -152,28 +172,37 @@ class _Reading:
                 if key == "strategy":
                     catalog.strategy(value if isinstance(value, str) else repr(value))
                 elif key == "pins":
-                    pinned((), [pin for pin in value if not str(pin).removeprefix("index:").isdecimal()])
+                    check(value)
                 elif key == "marks":
                     Marks(tuple(value))
-            except (SpecError, UnknownName, TypeError, AttributeError) as error:
+            except (SpecError, UnknownName, TypeError) as error:
                 raise self._fault(table, key, value, str(error)) from error
 
-    def _table(self, name: str, value: object) -> dict[str, Any]:
+    def _table(self, parent: str, name: str, value: object) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise SpecError(f"{self.path}: [{name}] is {value!r}; expected a table")
+            raise SpecError(f"{self._where(parent, name)}: {name} is {value!r}; expected a table")
         return value
 
     def _known(self, table: str, keys: dict[str, Any], known: tuple[str, ...]) -> None:
         for key in keys:
             if key not in known:
-                where = f"{self._where(key)}: " + (f"[{table}] " if table else "")
+                where = f"{self._where(table, key)}: " + (f"[{table}] " if table else "")
                 raise SpecError(where + catalog.unknown("key", key, known))
 
     def _fault(self, table: str, key: str, value: object, expected: str) -> SpecError:
-        return SpecError(f"{self._where(key)}: [{table}] {key} = {value!r}; expected {expected}")
+        return SpecError(f"{self._where(table, key)}: [{table}] {key} = {value!r}; expected {expected}")
 
-    def _where(self, key: str) -> str:
-        """File and the first line on which a key stands."""
-        lines = self.text.split("\n")
-        found = (n for n, line in enumerate(lines, 1) if key in line.partition("#")[0])
-        return f"{self.path}: line {next(found, 1)}"
+    def _where(self, table: str, key: str) -> str:
+        """File and line of a key: the line that sets it, in the table that is meant where it stands in several."""
+        header, best = "", (-1, 1)
+        inner = table.rpartition(".")[2]
+        for number, line in enumerate(self.text.split("\n"), 1):
+            bare = line.partition("#")[0]
+            if opened := re.match(r"\s*\[([^\[\]]+)\]", bare):
+                header = opened[1].replace('"', "").replace(" ", "")
+            sets = re.search(rf"(?<![\w-])[\"']?{re.escape(key)}[\"']?\s*=", bare)
+            names = header.rpartition(".")[2] == key or header == f"{table}.{key}".strip(".")
+            if sets or (opened and names):
+                rank = 2 * (header == table) + bool(inner and re.search(rf"\b{re.escape(inner)}\b", bare))
+                best = max(best, (rank, number), key=lambda found: found[0])
+        return f"{self.path}: line {best[1]}"

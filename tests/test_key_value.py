@@ -14,10 +14,12 @@ from compactlab import history
 from compactlab.compaction import Guard, compact
 from compactlab.errors import SpecError
 from compactlab.readers import read
-from compactlab.strategies.key_value import TITLE, SlideAndLedger, is_ledger
+from compactlab.strategies.key_value import SlideAndLedger
+from compactlab.strategies.sliding_window import removed_before
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Text, ToolResult
 
+TITLE = "[Ledger of what the removed messages said]"
 METER = Meter("chars/4")
 BY_CHARACTERS = Guard(METER)
 LINE = "some words that weigh something " * 10
@@ -33,10 +35,15 @@ def kept_of(middle, spec="key_value"):
     return ledger(done)
 
 
+def is_ledger(message):
+    return message.synthetic and message.text.startswith(TITLE)
+
+
 def ledger(done):
-    [note] = [m for m in done.messages if is_ledger(m)]
+    """Lines of the one ledger; none where a plain line tells that something went."""
+    [note] = [m for m in done.messages if is_ledger(m) or removed_before(m)]
     title, *lines = note.text.split("\n")
-    assert title == TITLE
+    assert title == TITLE or not lines
     return lines
 
 
@@ -94,8 +101,12 @@ def test_the_ledger_stands_behind_the_anchor_and_the_newest_units_stay():
     assert done.receipt.model_calls == 0
 
 
-def test_where_nothing_is_worth_a_line_the_title_alone_tells_that_something_went():
-    assert kept_of((user("Hello."),)) == []
+def test_where_nothing_is_worth_a_line_a_plain_one_tells_that_something_went():
+    done = compact((*HEAD, user("Hello."), *FILLER, *TAIL), "key_value", guard=BY_CHARACTERS)
+    assert [removed_before(m) for m in done.messages if m.synthetic] == [2]
+    again = compact((*done.messages, user("port: 5433"), *FILLER, *TAIL), "key_value", guard=BY_CHARACTERS)
+    assert ledger(again) == ["- port: 5433"]
+    assert not [m for m in again.messages if removed_before(m)]
 
 
 # ---- its size
@@ -121,8 +132,8 @@ def test_a_path_makes_one_line_of_bounded_length(path):
 def test_on_any_history_the_ledger_is_bounded_and_the_rest_untouched(given_messages, most, keep):
     done = compact(given_messages, SlideAndLedger(most, keep), guard=Guard(METER, ()))
     assume(done.receipt.outcome == "applied")
-    made = [m for m in done.messages if m.source is None and m.synthetic and m.text.startswith(TITLE)]
-    assert len(made) == 1
+    made = [m for m in done.messages if m.source is None and (is_ledger(m) or removed_before(m))]
+    assert len(made) == done.receipt.count("made") == 1
     assert made[0].text.count("\n") <= most
     assert done.receipt.count("edited") == 0
     assert done.receipt.restored == ()
@@ -234,7 +245,7 @@ def test_every_line_of_a_recorded_sessions_ledger_is_short_and_says_what_stood_t
     printed_and_called = " ".join(" ".join(r.text.split()) for m in base for r in m.results)
     arguments = " ".join(json.dumps(json.loads(c.arguments), ensure_ascii=False) for m in base for c in m.calls)
     lines = ledger(done)
-    assert 1 <= len(lines) <= 16
+    assert len(lines) <= 16
     for line in lines:
         value = line.partition(": ")[2]
         assert value in said or value in printed_and_called or value.endswith(" last") or (

@@ -43,7 +43,7 @@ def weigh(text):
 # ---- asked
 
 
-@pytest.mark.parametrize("reason", ["stop", "content_filter", "tool_calls", ""])
+@pytest.mark.parametrize("reason", ["stop", "end_turn", "stop_sequence", ""])
 def test_a_reply_with_words_is_taken_as_it_is(reason):
     assert asked(Scripted(Reply(" words\n", "m", finish_reason=reason)), ASKED) == " words\n"
 
@@ -52,8 +52,10 @@ UNUSABLE = [
     ("no model", None, "no model was given"),
     ("no words", Scripted(""), "scripted: the reply is blank (finish reason stop)"),
     ("blank words", Scripted(" \n\t"), "the reply is blank"),
-    ("a refusal", Scripted(Reply("", "gate", finish_reason="content_filter")), "gate: the reply is blank (finish"),
+    ("a refusal", Scripted(Reply("", "gate", finish_reason="content_filter")), "gate: "),
     ("cut off", Scripted(Reply("half", "m", finish_reason="length")), "m: the reply was cut off after 2,048 tokens"),
+    ("a filter", Scripted(Reply("half", "m", finish_reason="content_filter")), "m: no usable reply (finish reason"),
+    ("a call", Scripted(Reply("I look.", "m", finish_reason="tool_calls")), "(finish reason 'tool_calls')"),
     ("an error", Scripted(ModelError("over quota")), "over quota"),
     ("an empty script", Scripted(), "no reply was written"),
 ]  # fmt: skip

@@ -15,11 +15,11 @@ from compactlab.llm import ModelError, Reply
 from compactlab.llm.extractive import Extractive
 from compactlab.llm.scripted import Scripted
 from compactlab.readers import read
-from compactlab.strategies.sliding_reflect import TITLE
 from compactlab.strategies.sliding_window import marker, removed_before
 from compactlab.tokens import Meter
 from compactlab.transcript import Text
 
+TITLE = "[Threads I carried forward]"
 METER = Meter("chars/4")
 LINE = "some words that weigh something " * 10
 HEAD = (system(), user("Move the orders table."))
@@ -112,6 +112,8 @@ def test_ten_passes_of_the_extractive_stand_in_leave_one_note_of_plain_bullets()
 FAILURES = [
     ("an error", REFUSED, "refused"),
     ("a blank reply", " \n", "blank"),
+    ("nothing but a heading", "[Threads I carried forward]\n", "nothing but a heading"),
+    ("a reply that a filter cut", Reply("half", "m", finish_reason="content_filter"), "content_filter"),
     ("a reply that was cut off", Reply("half a thr", "m", finish_reason="length"), "cut off after 1,024 tokens"),
 ]
 

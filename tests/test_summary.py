@@ -19,12 +19,13 @@ from compactlab.llm.prompts import SECTIONS
 from compactlab.llm.scripted import Scripted
 from compactlab.readers import read
 from compactlab.strategies._carried import CUT, LONG, carried, carried_before, quoted
-from compactlab.strategies._carried import TITLE as WORDS_TITLE
 from compactlab.strategies.microcompact import PLACEHOLDER
-from compactlab.strategies.summary import MAX_CARRIED, TITLE, Summarise, is_summary, parsed
+from compactlab.strategies.summary import MAX_CARRIED, Summarise, is_summary
 from compactlab.tokens import Meter
 from compactlab.transcript import Image, Message, Text
 
+TITLE = "[Compacted summary]"
+WORDS_TITLE = "[All user messages, word for word]"
 METER = Meter("chars/4")
 LINE = "some words that weigh something " * 10
 NINE = "\n".join(f"{n}. {title}\n- point {n}" for n, title in enumerate(SECTIONS, 1))
@@ -79,8 +80,13 @@ REPLIES = [
     ("the other order", "<summary>the summary</summary><analysis>hm</analysis>", "the summary"),
     ("words around them", "Here:\n<analysis>hm</analysis>\n<summary>\nthe summary\n</summary>\nDone.", "the summary"),
     ("upper case", "<ANALYSIS>hm</ANALYSIS><Summary>the summary</SUMMARY>", "the summary"),
-    ("no tags", "the summary", "the summary"),
-    ("no summary tags", "<analysis>hm</analysis>\nthe summary", "the summary"),
+    ("no tags", "1. Primary request and intent", "1. Primary request and intent"),
+    ("no summary tags", "<analysis>hm</analysis>\n8. current work: all", "8. current work: all"),
+    (
+        "a heading of ours",
+        "<summary>\n[Compacted summary]\n> [All user messages, word for word]\nall of it</summary>",
+        "all of it",
+    ),
     ("a summary never closed", "<analysis>hm</analysis><summary>the summary", "the summary"),
     ("an analysis never closed", "<analysis>hm\n<summary>the summary</summary>", "the summary"),
     ("several lines", "<summary>\n1. A\n\n- b\n</summary>", "1. A\n\n- b"),
@@ -90,7 +96,6 @@ REPLIES = [
 
 @pytest.mark.parametrize(("reply", "expected"), [c[1:] for c in REPLIES], ids=[c[0] for c in REPLIES])
 def test_the_summary_is_taken_out_of_the_reply_and_the_analysis_dropped(reply, expected):
-    assert parsed(reply) == expected
     done, _ = summed(talk(20), reply)
     assert note_of(done).blocks[0].text == f"{TITLE}\n{expected}"
 
@@ -100,6 +105,8 @@ UNUSABLE = [
     ("nothing", "", "blank"),
     ("an empty summary", "<analysis>hm</analysis><summary>\n </summary>", "no summary"),
     ("only analysis", "<analysis>hm</analysis>", "no summary"),
+    ("words that are no summary", "I cannot help with that.", "no summary"),
+    ("a reply that a filter cut", Reply(WRITTEN, "m", finish_reason="content_filter"), "content_filter"),
     ("an analysis never closed and no summary", "<analysis>hm hm hm", "no summary"),
     ("cut off", Reply(WRITTEN, "m", finish_reason="length"), "cut off after 2,048 tokens"),
     ("an error of the model", ModelError("refused"), "refused"),
@@ -123,7 +130,7 @@ def test_without_a_model_the_pass_fails_and_says_why():
 
 
 def test_no_model_is_asked_where_nothing_would_go():
-    for before in ((), HEAD, talk(5), summed(talk(20))[0].messages):
+    for before in ((), HEAD, talk(5), summed(talk(20))[0].messages, (*HEAD, user("a"), user("b"), *talk(5)[2:])):
         done, requests = summed(before)
         assert (done.receipt.outcome, requests) == ("skipped", [])
 
@@ -205,7 +212,7 @@ def test_a_person_who_writes_what_a_cut_looks_like_is_carried_too(said):
 @given(messages(min_events=4, max_events=24), st.integers(0, 6))
 def test_only_what_a_person_said_is_quoted_and_all_of_it(given_messages, keep):
     base = history.repair(given_messages).messages
-    model = Scripted("s")
+    model = Scripted("<summary>s</summary>")
     done = compact(given_messages, Summarise(keep), guard=Guard(METER, ("openai",), model))
     assume(done.receipt.outcome == "applied")
     gone = [base[c.position] for c in done.receipt.changes if c.action == "dropped"]
@@ -268,8 +275,11 @@ def test_long_ones_lose_their_middles_first_and_say_so():
         assert METER.text(left) <= LONG + 10
 
 
-def test_then_the_oldest_go_and_are_counted_and_standing_rules_go_last():
-    words = ["rule: never touch it", *(f"message {i} " + "x" * 380 for i in range(20))]
+STORIES = [f"message {i} " + "x" * 380 for i in range(20)]
+
+
+def test_then_the_oldest_go_and_are_counted_and_short_standing_rules_go_last():
+    words = ["rule: never touch it", *STORIES]
     kept = carried(words, 1_000, METER)
     assert kept == ["[11 messages cut]", words[0], *words[-9:]]
     assert carried(words, 30, METER) == ["[20 messages cut]", words[0]]
@@ -281,12 +291,12 @@ RULES = ["Never touch prod.", "Always ask first", "from now on, in German", "nie
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_outlives_newer_words_that_are_none(rule):
-    kept = carried([rule, *(f"message {i} " + "x" * 380 for i in range(20))], 400, METER)
-    assert rule in kept
+    assert rule in carried([rule, *STORIES], 400, METER)
+    assert rule in carried([rule, *(f"yes {i}" for i in range(40))], 30, METER)
 
 
 def test_what_was_cut_on_earlier_passes_is_counted_on():
-    first = carried([f"message {i} " + "x" * 380 for i in range(20)], 1_000, METER)
+    first = carried(STORIES, 1_000, METER)
     assert first[0] == "[11 messages cut]"
     second = carried([*first, *(f"later {i} " + "x" * 380 for i in range(5))], 1_000, METER)
     assert second[0] == "[16 messages cut]"
@@ -322,16 +332,19 @@ def test_the_words_carried_weigh_no_more_than_their_share(said):
 
 @pytest.mark.parametrize("tokens", [1, 50, 300, 2_048])
 def test_the_summary_is_bounded_however_much_the_model_writes(tokens):
-    done, [request] = summed(talk(40), LINE * 400, spec=f"summary(max_summary_tokens={tokens})")
+    done, [request] = summed(talk(40), f"<summary>{LINE * 400}", spec=f"summary(max_summary_tokens={tokens})")
     assert request.max_output == tokens
-    assert METER.text(note_of(done).blocks[0].text) <= tokens + METER.text(TITLE) + 1
+    assert METER.text(note_of(done).blocks[0].text) <= tokens + METER.text(f"{TITLE}\n {CUT}") + 1
+    assert note_of(done).blocks[0].text.endswith(CUT)
 
 
 def long_talk(turns=100):
     return talk(turns, said="u{} " + LINE)
 
 
-@pytest.mark.parametrize("reply", [WRITTEN, LINE * 400], ids=["a short reply", "a reply as long as it may be"])
+@pytest.mark.parametrize(
+    "reply", [WRITTEN, f"<summary>{LINE * 400}"], ids=["a short reply", "a reply as long as it may be"]
+)
 def test_a_target_that_holds_the_protected_set_the_summary_and_the_words_is_met(reply):
     meter, over = Meter(), {}
     for target in (*range(4_000, 5_000, 41), 7_000, 9_500):
@@ -344,7 +357,7 @@ def test_a_target_that_holds_the_protected_set_the_summary_and_the_words_is_met(
 
 @pytest.mark.parametrize("target", [800, 1_500, 2_500])
 def test_a_target_smaller_than_the_longest_summary_is_met_by_a_shorter_one(target):
-    done, _ = summed(long_talk(), LINE * 400, target=target, meter=Meter())
+    done, _ = summed(long_talk(), f"<summary>{LINE * 400}", target=target, meter=Meter())
     assert done.receipt.protected_tokens < 300
     assert not done.receipt.over_target, (done.receipt.tokens_after, done.receipt.target)
 

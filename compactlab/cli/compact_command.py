@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from compactlab import catalog
 from compactlab.cli.output import print_json
 from compactlab.compaction import Guard
 from compactlab.errors import SpecError, TranscriptError
@@ -28,7 +29,8 @@ def main(options: Namespace) -> None:
     spec = options.strategy or project.strategy(transcript.agent_type)
     view = [transcript.messages[i] for i in transcript.view(len(transcript.messages))]
     messages = pinned(view, (*project.pins(transcript.agent_type), *options.pin))
-    guard = Guard(Meter(options.counter), model=project.model())
+    model = project.model() if catalog.strategy(spec).uses_model else None
+    guard = Guard(Meter(options.counter), model=model)
     planned = plan(messages, spec, target=options.target, guard=guard)
     if options.output and not options.dry_run:
         write(replace(transcript, messages=planned.apply(messages), compactions=()), options.output)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from compactlab.summary import Summary
 
-PLAIN_WIDTH = 140
+PLAIN_WIDTH = 200
 """Columns where no terminal says how many it has: a table in a file or a pipe is not folded."""
 
 
@@ -25,8 +25,12 @@ def console() -> Console:
     """Standard output as rich sees it."""
     from rich.console import Console
 
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # `main` ends quietly; rich itself would end with an error
+
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PLAIN_WIDTH
-    return Console(width=width, highlight=False, soft_wrap=False)
+    return Plain(width=width, highlight=False, soft_wrap=False)
 
 
 def print_summary(summary: Summary) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compactlab.cli.output import print_json, print_summary
+from compactlab.cli.output import print_json, print_summary, print_warnings
 from compactlab.errors import SpecError
 from compactlab.harness import DEFAULT_STRATEGIES, Progress, Settings, run
 from compactlab.harness.cuts import SHARES
@@ -24,11 +24,11 @@ QUIET_SECONDS = 2.0
 
 def main(options: Namespace) -> None:
     """Run, publish the report into the run's folder, and print the table; the last line names the folder."""
-    if options.cut and options.window is not None:
+    if options.cut is not None and options.window is not None:
         raise SpecError("--cut and --window were both given; expected one of them")
     settings = Settings(
         strategies=tuple(options.strategies or DEFAULT_STRATEGIES),
-        cuts=_shares(options.cut) if options.cut else SHARES,
+        cuts=SHARES if options.cut is None else _shares(options.cut),
         window=options.window,
         counter=options.counter,
         seed=options.seed,
@@ -39,6 +39,7 @@ def main(options: Namespace) -> None:
     )
     with _progress() as progress:
         results = run(options.paths, options.out, settings, progress)
+    print_warnings(results.unread)
     summary = publish(results)
     if options.json:
         print_json({"run": str(results.folder), "summary": summary})

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from compactlab.metrics import Case
 from compactlab.tokens import MESSAGE_OVERHEAD
-from compactlab.transcript import Block, Message, Messages, ToolCall, ToolResult
+from compactlab.transcript import Block, Message, Messages, Reasoning, ToolCall, ToolResult
 
 TIE = 1e-3
 """Weight of a fact that is needed, but in no action."""
@@ -22,12 +22,16 @@ SECONDS = 10.0
 
 @dataclass
 class _Programme:
-    """Variables are units, then blocks that may be left out of them, then facts; `price` is their weight in tokens."""
+    """Variables are units and blocks that may be left out of them, with their `price` in tokens; then come the facts.
+
+    `beside` leads from a thought to the words that must stand beside it: no provider takes a thought alone.
+    """
 
     price: list[float] = field(default_factory=list)
     blocks: dict[int, tuple[int, int]] = field(default_factory=dict)
     unit_of: dict[int, int] = field(default_factory=dict)
     carriers: dict[int, list[int]] = field(default_factory=dict)
+    beside: dict[int, int] = field(default_factory=dict)
 
     def add(self, price: float) -> int:
         self.price.append(price)
@@ -57,16 +61,34 @@ def _programme(case: Case) -> tuple[_Programme, dict[int, tuple[int, ...]]]:
             continue
         variable = programme.add(sum(_fixed(case, case.base[i]) for i in unit))
         units[variable] = unit
-        for position, at in carrying:
-            block = case.base[position].blocks[at]
-            chosen = variable
-            if not isinstance(block, ToolCall):
-                chosen = programme.add(case.meter.block(block) - _emptied_price(case, block))
-                programme.blocks[chosen] = (position, at)
-                programme.unit_of[chosen] = variable
-            for fact in _needed(case, position, at):
-                programme.carriers.setdefault(fact, []).append(chosen)
+        chosen = {place: _choice(case, programme, variable, place) for place in carrying}
+        for place, choice in chosen.items():
+            for fact in _needed(case, *place):
+                programme.carriers.setdefault(fact, []).append(choice)
+            words = _words_beside(case, *place)
+            if words is not None:
+                programme.beside[choice] = chosen.get(words) or _choice(case, programme, variable, words)
     return programme, units
+
+
+def _choice(case: Case, programme: _Programme, unit: int, place: tuple[int, int]) -> int:
+    """The variable that keeps a block: its unit's for a call, else one of its own."""
+    block = case.base[place[0]].blocks[place[1]]
+    if isinstance(block, ToolCall):
+        return unit
+    choice = programme.add(case.meter.block(block) - _emptied_price(case, block))
+    programme.blocks[choice] = place
+    programme.unit_of[choice] = unit
+    return choice
+
+
+def _words_beside(case: Case, position: int, at: int) -> tuple[int, int] | None:
+    """For a thought in a message without calls, the lightest block that may stand beside it."""
+    message = case.base[position]
+    if not isinstance(message.blocks[at], Reasoning) or message.calls:
+        return None
+    others = [i for i, block in enumerate(message.blocks) if not isinstance(block, Reasoning)]
+    return min(((position, i) for i in others), key=lambda p: case.meter.block(message.blocks[p[1]]), default=None)
 
 
 def _needed(case: Case, position: int, at: int) -> list[int]:
@@ -108,12 +130,13 @@ def _solved(case: Case, programme: _Programme, room: float) -> set[int]:
     if not facts or room <= 0:
         return set()
     size = choices + len(facts)
-    rows = lil_array((1 + len(programme.unit_of) + len(facts), size))
+    links = [*programme.unit_of.items(), *programme.beside.items()]
+    rows = lil_array((1 + len(links) + len(facts), size))
     rows[0, :choices] = np.array(programme.price)
     limits = [room] + [0.0] * (rows.shape[0] - 1)
-    for row, (block, unit) in enumerate(programme.unit_of.items(), 1):
-        rows[row, block], rows[row, unit] = 1, -1
-    for row, (n, fact) in enumerate(enumerate(facts), 1 + len(programme.unit_of)):
+    for row, (choice, needs) in enumerate(links, 1):
+        rows[row, choice], rows[row, needs] = 1, -1
+    for row, (n, fact) in enumerate(enumerate(facts), 1 + len(links)):
         rows[row, choices + n] = 1
         for carrier in programme.carriers[fact]:
             rows[row, carrier] = -1
@@ -124,8 +147,8 @@ def _solved(case: Case, programme: _Programme, room: float) -> set[int]:
         constraints=LinearConstraint(rows.tocsr(), ub=np.array(limits)),
         integrality=np.ones(size),
         bounds=Bounds(0, 1),
-        options={"time_limit": SECONDS},
+        options={"time_limit": SECONDS, "mip_rel_gap": 0.0},
     )
-    if found.x is None:
+    if found.status != 0:
         raise RuntimeError(f"the integer programme was not solved: {found.message}")
     return {i for i in range(choices) if found.x[i] > 0.5}

@@ -1,7 +1,6 @@
 """`random`: the protected set and random units, cut to the very size of a strategy's result (within 1 %).
 
-Units are drawn without replacement until the next does not fit; that one is cut in its texts, so that the size agrees
-(one whose calls alone do not fit is passed over).
+Units are drawn without replacement until the next does not fit; that one is cut, so that the size agrees.
 The same seed gives the same draw in every process.
 """
 
@@ -12,8 +11,8 @@ from random import Random
 from msgspec.structs import replace
 
 from compactlab.metrics import Case
-from compactlab.tokens import Meter
-from compactlab.transcript import Block, Message, Messages, Reasoning, Text, ToolResult
+from compactlab.tokens import MESSAGE_OVERHEAD, Meter
+from compactlab.transcript import Block, Message, Messages, Reasoning, Text, ToolResult, readable
 
 
 def build(case: Case, tokens: int, draw: Random) -> Messages:
@@ -28,14 +27,14 @@ def build(case: Case, tokens: int, draw: Random) -> Messages:
         if weight <= room:
             room -= weight
             kept.update((i, base[i]) for i in unit)
-        elif cut := _cut([base[i] for i in unit], unit, room, meter):
-            kept.update(cut)
+        else:
+            kept.update(_cut([base[i] for i in unit], unit, room, meter))
             break
     return tuple(kept[i] for i in sorted(kept))
 
 
 def _cut(messages: list[Message], unit: tuple[int, ...], room: int, meter: Meter) -> dict[int, Message]:
-    """Shorten the texts of a unit, last first, until it fits *room*; nothing if its calls alone do not."""
+    """Shorten the texts of a unit, last first, until it fits *room*."""
     excess = meter.messages(messages) - room
     cut = list(messages)
     for i in range(len(cut) - 1, -1, -1):
@@ -46,7 +45,14 @@ def _cut(messages: list[Message], unit: tuple[int, ...], room: int, meter: Meter
             shorter = _shortened(block, max(0, meter.block(block) - excess), meter)
             excess -= meter.block(block) - meter.block(shorter)
             cut[i] = replace(cut[i], blocks=(*cut[i].blocks[:at], shorter, *cut[i].blocks[at + 1 :]))
-    return dict(zip(unit, cut, strict=True)) if excess <= 0 else {}
+    return dict(zip(unit, cut, strict=True)) if excess <= 0 else _as_text(messages, unit[0], room, meter)
+
+
+def _as_text(messages: list[Message], position: int, room: int, meter: Meter) -> dict[int, Message]:
+    """A unit whose calls alone do not fit, as the start of its plain words: no provider is ever sent a control."""
+    words = "\n".join(readable(block) for message in messages for block in message.blocks)
+    start = meter.truncated(words, room - MESSAGE_OVERHEAD)
+    return {position: Message("user", (Text(start),), synthetic=True)} if start else {}
 
 
 def _shortened(block: Block, tokens: int, meter: Meter) -> Block:

@@ -10,11 +10,10 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from importlib.metadata import version
-from multiprocessing import get_context
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -24,7 +23,8 @@ from compactlab import catalog
 from compactlab.errors import SpecError, TranscriptError
 from compactlab.facts import FAMILIES, mine
 from compactlab.harness.cuts import SHARES, Cut, planned
-from compactlab.harness.session import CONTROLS, Job, keys, scored
+from compactlab.harness.session import CONTROLS, Job, keys, labels, scored
+from compactlab.harness.workers import pool_of
 from compactlab.pins import pinned
 from compactlab.probes import hand
 from compactlab.readers import survey
@@ -74,6 +74,8 @@ class Settings:
             raise SpecError("no strategy given; expected at least one")
         if not self.cuts or not all(0 < share < 1 for share in self.cuts):
             raise SpecError(f"cut shares {list(self.cuts)}: expected numbers between 0 and 1, such as 0.4,0.55")
+        if self.jobs < 0:
+            raise SpecError(f"jobs {self.jobs}: expected a number of processes, or 0 for one a core")
         if self.window is not None and self.window <= 0:
             raise SpecError(f"window {self.window}: expected a number of tokens above 0")
         counter(self.counter)
@@ -104,11 +106,13 @@ def run(
     folder = Path(out) if out else Path("runs", f"{datetime.now():%Y%m%d-%H%M%S}-{corpus.manifest.digest()}")  # noqa: DTZ005
     writer = Writer(folder, corpus.manifest, corpus.made_by)
     try:
-        with _pool(min(settings.jobs or os.cpu_count() or 1, len(corpus.transcripts))) as pool:
+        with pool_of(min(settings.jobs or os.cpu_count() or 1, len(corpus.transcripts))) as pool:
             _write(writer, corpus, pool, progress)
     finally:
         writer.close()
-    return Results(folder)
+    results = Results(folder)
+    results.unread = corpus.unread
+    return results
 
 
 def _write(writer: Writer, corpus: _Corpus, pool: ProcessPoolExecutor | None, progress: Progress | None) -> None:
@@ -127,19 +131,6 @@ def _write(writer: Writer, corpus: _Corpus, pool: ProcessPoolExecutor | None, pr
             done += 1
             if progress:
                 progress(done, total, job.transcript.id)
-
-
-@contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor | None]:
-    """Worker processes, or None where one process does it all; what waits is cancelled when the run ends early."""
-    if workers <= 1:
-        yield None
-        return
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _in_order(jobs: Sequence[Job], pool: ProcessPoolExecutor | None) -> Iterator[tuple[Job, Iterable[Block]]]:
@@ -162,18 +153,21 @@ class _Corpus:
     settings: Settings
     transcripts: tuple[Transcript, ...]
     probes: dict[str, tuple[hand.Probe, ...]]
-    cuts: dict[str, tuple[Cut, ...]] = field(default_factory=dict)
+    cuts: dict[str, tuple[Cut, ...]]
+    unread: tuple[str, ...]
 
     @classmethod
     def read(cls, paths: Iterable[str | Path], settings: Settings) -> _Corpus:
-        found = [t for path in paths for t in survey(path).transcripts]
+        readings = [survey(path) for path in paths]
+        found = [transcript for reading in readings for transcript in reading.transcripts]
         doubled = [name for name, times in Counter(t.id for t in found).items() if times > 1]
         if doubled:
             raise TranscriptError(f"session {doubled[0]!r} was given more than once; expected each session once")
         ordered = tuple(_pinned(t, settings) for t in sorted(found, key=lambda t: t.id))
         meter = Meter(settings.counter)
         cuts = {t.id: planned(t, settings.cuts, settings.window, settings.project.marks, meter) for t in ordered}
-        return cls(settings, ordered, _probes(ordered, settings.probes), cuts)
+        unread = tuple(line for reading in readings for line in reading.unread)
+        return cls(settings, ordered, _probes(ordered, settings.probes), cuts, unread)
 
     @property
     def manifest(self) -> Manifest:
@@ -191,7 +185,7 @@ class _Corpus:
             corpus=self._digest(),
             sessions=tuple(t.id for t in self.transcripts),
             families=FAMILIES,
-            plugins={name: self.made_by(name) for name in (*specs, *CONTROLS, "facts")},
+            plugins={" at the size of ".join(filter(None, label)): made for label, made in self._made_by.items()},
         )
 
     def _digest(self) -> str:
@@ -202,15 +196,19 @@ class _Corpus:
             whole.update(repr(self.probes.get(transcript.id)).encode("utf-8", "surrogatepass"))
         return whole.hexdigest()[:12]
 
-    def made_by(self, strategy: str) -> str:
-        """Digest of the sources behind the rows of a strategy or control: its own, and those of all metrics."""
-        sources = [catalog.digest("metrics", name) for name in catalog.names("metrics")]
-        built = next((s for s in self.settings.built if repr(s) == strategy), None)
-        if built is not None:
-            sources.append(catalog.source_digest(type(built).__module__))
-        elif strategy in CONTROLS:
-            sources.append(catalog.source_digest(f"compactlab.controls.{strategy}"))
-        return hashlib.sha256("".join(sources).encode()).hexdigest()[:12]
+    def made_by(self, key: Key) -> str:
+        """Digest of the sources behind a block: the metrics', the strategy's, and a control's own."""
+        return self._made_by.get((key.strategy, key.size_of), "")
+
+    @cached_property
+    def _made_by(self) -> dict[tuple[str, str], str]:
+        scored_by = [catalog.digest("metrics", name) for name in catalog.names("metrics")]
+        own = {repr(strategy): catalog.source_digest(type(strategy).__module__) for strategy in self.settings.built}
+        own |= {control: catalog.source_digest(f"compactlab.controls.{control}") for control in CONTROLS}
+        return {
+            (label, size_of): _short([*scored_by, own.get(label, ""), own.get(size_of, "")])
+            for label, size_of in labels(self.settings.built)
+        }
 
     def jobs(self, done: frozenset[Key], pool: ProcessPoolExecutor | None) -> list[Job]:
         """One job a session, with its facts and what other sessions say of them."""
@@ -231,7 +229,7 @@ class _Corpus:
                 self.settings.project,
                 self.settings.counter,
                 self.settings.seed,
-                {name: self.made_by(name) for name in self.manifest.plugins},
+                self._made_by,
             )
             jobs.append(job.without(done))
         return jobs
@@ -247,6 +245,10 @@ def _pinned(transcript: Transcript, settings: Settings) -> Transcript:
     """The transcript with what the settings pin."""
     pins = (*settings.project.pins(transcript.agent_type), *settings.pins)
     return replace(transcript, messages=pinned(transcript.messages, pins)) if pins else transcript
+
+
+def _short(digests: Iterable[str]) -> str:
+    return hashlib.sha256("|".join(digests).encode()).hexdigest()[:12]
 
 
 def _engine(counter_name: str) -> str:

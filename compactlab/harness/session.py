@@ -47,7 +47,7 @@ class Job:
     project: Project
     counter: str
     seed: int
-    made_by: dict[str, str]
+    made_by: dict[tuple[str, str], str]
     done: frozenset[Key] = field(default_factory=frozenset)
 
     def without(self, done: frozenset[Key]) -> Job:
@@ -61,17 +61,22 @@ class Job:
 
 def keys(job: Job) -> list[Key]:
     """The keys of a session's blocks, in the order in which they are written."""
-    rows: list[tuple[str, str]] = [("facts", "")]
-    for strategy in job.strategies:
-        rows.append((repr(strategy), ""))
-        if strategy.name != "none":
-            rows += [(control, repr(strategy)) for control in OF_A_SIZE]
-    rows += [("bag", ""), ("null", "")]
+    rows = labels(job.strategies)
     return [
         Key(job.transcript.id, cut.name, label, size_of)
         for cut in job.cuts
         for label, size_of in (rows if not cut.skipped else [("facts", "")])
     ]
+
+
+def labels(strategies: Sequence[Strategy]) -> list[tuple[str, str]]:
+    """The blocks of one cut: strategy or control, and for a control that has a strategy's size, whose."""
+    rows: list[tuple[str, str]] = [("facts", "")]
+    for strategy in strategies:
+        rows.append((repr(strategy), ""))
+        if strategy.name != "none":
+            rows += [(control, repr(strategy)) for control in OF_A_SIZE]
+    return [*rows, ("bag", ""), ("null", "")]
 
 
 def scored(job: Job) -> Iterator[Block]:
@@ -203,7 +208,7 @@ class _Rows:
         """The outcome first, then a row a score; *head* are further fields of the first row, `draws` of all."""
         row = self._row(key, head.pop("draws", 1))
         records = [row(s.metric, value=s.value, n=s.n, family=s.family, use=s.use, home=s.home) for s in scores]
-        made_by = self.job.made_by[key.strategy]
+        made_by = self.job.made_by[key.strategy, key.size_of]
         first = row("outcome", n=len(records), outcome=outcome, reason=reason, made_by=made_by, **head)
         return Block((first, *records))
 

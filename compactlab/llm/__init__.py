@@ -15,6 +15,8 @@ from compactlab.errors import CompactlabError
 from compactlab.transcript import Message
 
 Purpose = Literal["summary", "reflect"]
+FINISHED = frozenset({"stop", "end_turn", "stop_sequence", ""})
+"""Finish reasons of a reply that was given whole; any other (a filter, a refusal, a call) is no reply."""
 
 
 class ModelError(CompactlabError, RuntimeError):
@@ -66,6 +68,8 @@ def asked(model: Model | None, request: Request) -> str:
     reply = model.reply(request)
     if reply.finish_reason == "length":
         raise ModelError(f"{reply.model}: the reply was cut off after {request.max_output:,} tokens")
+    if reply.finish_reason not in FINISHED:
+        raise ModelError(f"{reply.model}: no usable reply (finish reason {reply.finish_reason!r})")
     if not reply.text.strip():
         raise ModelError(f"{reply.model}: the reply is blank (finish reason {reply.finish_reason})")
     return reply.text

@@ -42,6 +42,8 @@ _PENDING = re.compile(
 _SOLVED = re.compile(
     r"\b(because|so that|decided|fixed|turned out|instead|cause|works|worked|failed|therefore)\b", re.IGNORECASE
 )
+_HEADING = re.compile(r"\[|\d\. (?:" + "|".join(map(re.escape, SECTIONS)) + r")$")
+_LISTING = re.compile(r"[dl-][rwx-]{9}\s|total \d+$|[-=_.*#|+ ]+$")
 _PATH_KEYS = ("path", "file_path", "filename", "file", "notebook_path")
 
 
@@ -76,10 +78,18 @@ def _lines(messages: Sequence[Message]) -> list[_Line]:
         late = (position + 1) / len(messages)
         for origin, text in _texts(message):
             for piece in _SENTENCE.findall(text) if origin in {"person", "agent"} else text.split("\n"):
-                line = " ".join(piece.split())
-                if 8 <= len(line) <= LONGEST_LINE and line not in found:
+                line = _bare(" ".join(piece.split()), origin)
+                if 8 <= len(line) <= LONGEST_LINE and line not in found and not _LISTING.match(line):
                     found[line] = _Line(line, position, origin, _score(line, origin, late))
     return list(found.values())
+
+
+def _bare(line: str, origin: str) -> str:
+    """A line of an earlier note without its bullet, nothing where it is a heading; any other line as it is."""
+    if origin != "note":
+        return line
+    plain = line.removeprefix("- ")
+    return "" if _HEADING.match(plain) or plain == "none" else plain
 
 
 def _texts(message: Message) -> Iterable[tuple[str, str]]:
@@ -103,15 +113,28 @@ def _bullets(lines: list[_Line], budget: int) -> str:
 
 
 def _summary(request: Request, lines: list[_Line]) -> str:
-    """The nine sections; what room is left is filled with the best lines that stand in none of them yet."""
+    """The nine sections, each with a share of the room; the rest is filled with the best lines that stand in none."""
     filled = _sections(request.material, lines)
-    text = _laid_out(filled)
-    room = request.max_output - _weigh(text) - 40
+    room = request.max_output - _weigh(_laid_out({title: [] for title in SECTIONS}))
+    share = max(0, room) // (len(SECTIONS) - 2)
+    filled = {title: _up_to(items, share) for title, items in filled.items()}
     used = {item for items in filled.values() for item in items}
-    rest = _fitting([line for line in lines if line.text not in used], room)
-    filled["Files and code sections"] += [line.text for line in rest if line.origin in {"tool", "error"}]
-    filled["Problem solving"] += [line.text for line in rest if line.origin not in {"tool", "error"}]
+    left = request.max_output - _weigh(_laid_out(filled)) - 8
+    for line in _fitting([line for line in lines if line.text not in used], left):
+        section = "Files and code sections" if line.origin in {"tool", "error"} else "Problem solving"
+        filled[section].append(line.text)
     return _laid_out(filled)
+
+
+def _up_to(items: list[str], tokens: int) -> list[str]:
+    """The newest of some items that fit *tokens* together, in their order."""
+    kept: list[str] = []
+    for item in reversed(items):
+        tokens -= _weigh(f"- {item}\n")
+        if tokens < 0:
+            break
+        kept.append(item)
+    return kept[::-1]
 
 
 def _sections(messages: Sequence[Message], lines: list[_Line]) -> dict[str, list[str]]:

@@ -95,7 +95,8 @@ def _line(block: Block, message: Message, names: dict[str, str]) -> str:
         return f"[{role} -> {block.name}] {block.arguments}"
     if isinstance(block, ToolResult):
         error = " error" if block.is_error else ""
-        return f"[tool {names.get(block.call_id, '')}{error}] {block.text}"
+        pictures = "".join(f" (a picture, {p.media_type})" for p in block.content if isinstance(p, Image))
+        return f"[tool {names.get(block.call_id, '')}{error}] {block.text}{pictures}"
     if isinstance(block, Image):
         return f"[{role}] (a picture, {block.media_type})"
     return ""

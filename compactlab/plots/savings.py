@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compactlab.errors import SpecError
 from compactlab.stats import Estimate
 from compactlab.summary import Row, Summary, signature
 
@@ -76,4 +77,8 @@ def _dressed(axes: Any, summary: Summary) -> None:  # noqa: ANN401  # same
 
 def save(summary: Summary, path: str | Path) -> None:
     """Write the figure; the ending of *path* (png, svg, pdf) says how."""
-    figure(summary).savefig(path, dpi=150)
+    canvas = figure(summary)
+    known = canvas.canvas.get_supported_filetypes()
+    if Path(path).suffix.lstrip(".") not in known:
+        raise SpecError(f"{path}: expected a figure's ending, one of {', '.join(sorted(known))}")
+    canvas.savefig(path, dpi=150)

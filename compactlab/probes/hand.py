@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from compactlab.errors import TranscriptError
+from compactlab.facts.text import canonical
 from compactlab.matching import Matcher, Pattern, Verdict, content_words
 from compactlab.transcript import Block, Message
 
@@ -106,16 +107,14 @@ def _groups(probes: Sequence[Probe]) -> list[list[Pattern]]:
     forms = [(probe.answer, *probe.aliases) for probe in probes], [probe.superseded for probe in probes]
     return [
         [
-            Pattern(tuple(v for v in values if (len(v) < SHORT_ANSWER) is short), exact=False, family=_family(values))
+            Pattern(
+                tuple(canonical(v) for v in values if (len(v) < SHORT_ANSWER) is short), exact=False, family="answer"
+            )
             for values in group
         ]
         for group in forms
         for short in (False, True)
     ]
-
-
-def _family(values: Sequence[str]) -> str:
-    return "number" if any(value.replace(".", "").replace(",", "").isdigit() for value in values) else "answer"
 
 
 def _verdict(current: int, older: int) -> Verdict:

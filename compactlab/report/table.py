@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from compactlab.stats import Estimate
@@ -33,9 +33,6 @@ COLUMNS = (
     "outcomes",
     "errors",
 )
-ONE_TABLE = 168
-"""Columns of a terminal from which the table is printed in one piece."""
-SPLIT = COLUMNS.index("probes")
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -78,25 +75,33 @@ def _part(count: float, whole: int) -> str:
 
 
 def to_rich(summary: Summary, width: int) -> list[Table]:
-    """The table for a terminal of *width* columns, in two parts where it is too narrow for one; controls are dim."""
-    parts = [range(len(COLUMNS))] if width >= ONE_TABLE else [range(SPLIT), (0, *range(SPLIT, len(COLUMNS)))]
-    return [_part_of(summary, columns) for columns in parts]
+    """The table for a terminal of *width* columns, in as many parts as no number need be cut; controls are dim."""
+    texts = [COLUMNS, *(cells(row) for row in summary.rows)]
+    widths = [max(len(row[i]) for row in texts) + 1 for i in range(len(COLUMNS))]
+    widths[COLUMNS.index("outcomes")] = 11
+    first = min(widths[0], max(14, width // 3))
+    parts: list[list[int]] = [[0]]
+    for i in range(1, len(COLUMNS)):
+        if first + sum(widths[j] for j in parts[-1][1:]) + widths[i] > width and len(parts[-1]) > 1:
+            parts.append([0])
+        parts[-1].append(i)
+    return [_part_of(summary, columns, first - 1) for columns in parts]
 
 
-def _part_of(summary: Summary, columns: Iterable[int]) -> Table:
+def _part_of(summary: Summary, columns: Sequence[int], first: int) -> Table:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    columns = tuple(columns)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for name in (COLUMNS[i] for i in columns):
         if name in {"strategy", "outcomes"}:
-            table.add_column(name, min_width=10, overflow="fold")
+            table.add_column(name, min_width=first if name == "strategy" else 10, overflow="fold")
         else:
             table.add_column(name, justify="right", no_wrap=True)
     for row in summary.rows:
         texts = cells(row)
-        table.add_row(*(texts[i] for i in columns), style="dim" if row.is_control else None)
+        table.add_row(*(Text(texts[i]) for i in columns), style="dim" if row.is_control else None)
     return table
 
 
@@ -111,7 +116,7 @@ def to_markdown(summary: Summary) -> str:
     """The table and all that stands under it as Markdown."""
     lines = ["| " + " | ".join(COLUMNS) + " |"]
     lines.append("|" + "|".join(":--" if name in {"strategy", "outcomes"} else "--:" for name in COLUMNS) + "|")
-    lines += ["| " + " | ".join(cells(row)) + " |" for row in summary.rows]
+    lines += ["| " + " | ".join(text.replace("|", "\\|") for text in cells(row)) + " |" for row in summary.rows]
     return "\n".join([*lines, "", *(f"- {line}" for line in legend(summary)), "", f"`{signature(summary)}`", ""])
 
 

@@ -15,7 +15,9 @@ ROLES = ("system", "user", "assistant", "tool")
 LONGEST_DATA = 2_000  # characters of base64 that may stand for themselves
 _NOT_WORDS = {"type", "cache_control", "citations", "encrypted_content", "encrypted_index", "signature"}
 _LONE = re.compile("[\ud800-\udfff]")
-_BASE64 = re.compile(r"[A-Za-z0-9+/=_\s-]*")
+_DATA = re.compile(
+    r"data:[^\s,;]*(?:;[^\s,;]+)*,\S*|[A-Za-z0-9+/_-]+={0,2}|(?:[A-Za-z0-9+/]{60,80}\r?\n)+[A-Za-z0-9+/]*={0,2}\s*"
+)
 
 
 def json_text(value: object) -> str:
@@ -53,7 +55,8 @@ def _pruned(value: object) -> object:
 
 
 def _shown_data(text: str) -> str:
-    if text.startswith("data:") or (len(text) > LONGEST_DATA and _BASE64.fullmatch(text)):
+    """Base64, in one run or in lines of one length, and data URIs by their size; words stay, however many."""
+    if len(text) > LONGEST_DATA and _DATA.fullmatch(text):
         return f"[{len(text)} characters of data]"
     return text
 

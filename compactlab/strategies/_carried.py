@@ -9,18 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from compactlab.strategies._notes import CARRIED
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Text
 
-TITLE = "[All user messages, word for word]"
 CUT = "[… cut]"
 LONG = 400
 """Tokens from which a message is shortened to its ends before any other is dropped."""
 
 _RULE = re.compile(
-    r"\b(never|always|don't|do not|must|only|no more than|at most|from now on|rule|nie|immer|niemals|nur)\b",
+    r"\b(?:never|always|don't|do not|not|must|only|no|without|avoid|stop|keep|use|leave|at most|at least|under|rule|"
+    r"from now on|nie|immer|niemals|nur|kein\w*|nicht|nunca|siempre|jamais|toujours|sempre)\b|不要|必须|禁止|しない",
     re.IGNORECASE,
 )
+RULE_LENGTH = 60
+"""Tokens up to which a message with such a word counts as a standing rule: rules are short, stories are not."""
+RESERVED = 20
+"""Tokens for the heading and the line that says how many messages were cut."""
+
 _DROPPED = re.compile(r"\[(\d+) messages? cut\]")
 
 
@@ -30,7 +36,11 @@ def quoted(words: Sequence[str]) -> str:
     >>> quoted(["yes", "two\nlines"])
     '[All user messages, word for word]\n> yes\n\n> two\n> lines'
     """
-    return TITLE + "\n" + "\n\n".join("\n".join(f"> {line}" for line in text.split("\n")) for text in words)
+    return CARRIED + "\n" + "\n\n".join(_quote(text) for text in words)
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.split("\n"))
 
 
 def carried_before(message: Message) -> list[str]:
@@ -40,25 +50,28 @@ def carried_before(message: Message) -> list[str]:
     ['yes', 'two\n\nparts']
     """
     texts = [
-        b.text.removeprefix(TITLE + "\n") for b in message.blocks if isinstance(b, Text) and b.text.startswith(TITLE)
+        b.text.removeprefix(CARRIED + "\n")
+        for b in message.blocks
+        if isinstance(b, Text) and b.text.startswith(CARRIED)
     ]
     quotes = [quote for text in texts for quote in text.split("\n\n") if quote.startswith(">")]
     return ["\n".join(line.removeprefix("> ") for line in quote.split("\n")) for quote in quotes]
 
 
 def carried(words: Sequence[str], room: int, meter: Meter) -> list[str]:
-    """Choose from messages, oldest first, what fits *room* tokens: long ones lose their middle, then the oldest go.
+    """Choose from messages, oldest first, what fits *room* tokens: long ones lose their middle, then whole ones go.
 
-    Messages that hold a standing rule go last. What was cut says so.
+    Long messages go before short ones, old before new; short ones that read like a standing rule go last. What was cut
+    says so.
     """
     dropped = sum(int(found[1]) for text in words if (found := _DROPPED.fullmatch(text)))
     texts = [text for text in words if not _DROPPED.fullmatch(text)]
-    weights = [meter.text(text) + 4 for text in texts]
-    if sum(weights) > room:
+    weights = _weights(texts, meter)
+    if sum(weights) + RESERVED > room:
         texts = [_shortened(text, weight, meter) for text, weight in zip(texts, weights, strict=True)]
-        weights = [meter.text(text) + 4 for text in texts]
-    order = sorted(range(len(texts)), key=lambda i: (_RULE.search(texts[i]) is not None, i))
-    excess = sum(weights) - room
+        weights = _weights(texts, meter)
+    order = sorted(range(len(texts)), key=lambda i: (_standing(texts[i], weights[i]), weights[i] < RULE_LENGTH, i))
+    excess = sum(weights) + RESERVED - room
     gone: set[int] = set()
     for i in order:
         if excess <= 0:
@@ -71,8 +84,23 @@ def carried(words: Sequence[str], room: int, meter: Meter) -> list[str]:
 
 
 def _shortened(text: str, weight: int, meter: Meter) -> str:
+    """A long message without its middle; one of many short lines is cut harder, since each line is quoted."""
     if weight <= LONG or CUT in text:
         return text
-    head = meter.truncated(text, LONG * 2 // 3)
-    tail = text[len(head) :][-len(head) // 2 :]
-    return f"{head} {CUT} {tail}"
+    share = LONG
+    while share > 16:
+        head = meter.truncated(text, share * 2 // 3)
+        cut = f"{head} {CUT} {text[len(head) :][-len(head) // 2 :]}"
+        if meter.text(_quote(cut)) <= LONG:
+            return cut
+        share //= 2
+    return f"{meter.truncated(text, 16)} {CUT}"
+
+
+def _weights(texts: Sequence[str], meter: Meter) -> list[int]:
+    """What each message costs as it is quoted, with its line breaks."""
+    return [meter.text(_quote(text)) + 2 for text in texts]
+
+
+def _standing(text: str, weight: int) -> bool:
+    return weight < RULE_LENGTH and _RULE.search(text) is not None

@@ -26,6 +26,8 @@ def slide(
     *reserve* tokens of the target are left for the note; messages of which *is_note* holds are notes that an earlier
     pass of the same strategy left: they are never part of the tail, so that they can be read again and replaced.
     """
+    if context.target is not None and context.meter.messages(messages) <= context.target:
+        return Slide(frozenset(range(len(messages))), (), is_needed=False)
     held = protected(messages)
     fresh = [unit for unit in units(messages) if not any(is_note(messages[i]) for i in unit)]
     if context.target is None:
@@ -58,3 +60,9 @@ def with_note(messages: Messages, keep: frozenset[int], left: Message) -> Messag
     head = [messages[i] for i in range(last_of_anchor + 1) if i in keep]
     rest = [messages[i] for i in range(last_of_anchor + 1, len(messages)) if i in keep]
     return (*head, left, *rest)
+
+
+def originals(gone: Messages, context: Context) -> Messages:
+    """What *gone* was before any earlier rung of a ladder touched it: what is to be read of what is to go."""
+    before = {message.source: message for message in context.originals if message.source is not None}
+    return tuple(m if m.source is None else before.get(m.source, m) for m in gone)

@@ -47,7 +47,7 @@ class DropTrivial(Strategy):
     def _goes(self, messages: Messages, position: int) -> bool:
         if not is_trivial(messages[position]):
             return False
-        return not (self.keep_answers and position > 0 and _asks(messages[position - 1]))
+        return not (self.keep_answers and _asked(messages, position))
 
 
 def is_trivial(message: Message) -> bool:
@@ -64,5 +64,8 @@ def is_trivial(message: Message) -> bool:
     )
 
 
-def _asks(message: Message) -> bool:
-    return any(mark in message.text for mark in _QUESTION_MARKS)
+def _asked(messages: Messages, position: int) -> bool:
+    """True if the words before a message, past results and what no one said, hold a question."""
+    before = (messages[i] for i in range(position - 1, -1, -1))
+    said = next((m.text for m in before if m.role != "tool" and not m.synthetic and m.text.strip()), "")
+    return any(mark in said for mark in _QUESTION_MARKS)

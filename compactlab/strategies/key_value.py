@@ -15,19 +15,21 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from compactlab.strategies import Compacted, Context, Strategy, note
-from compactlab.strategies._slide import slide, with_note
+from compactlab.strategies._notes import LEDGER
+from compactlab.strategies._slide import originals, slide, with_note
+from compactlab.strategies.sliding_window import marker, removed_before
 from compactlab.tools import shell_command, tool_name
 from compactlab.transcript import Message, Messages, Text, ToolCall, ToolResult
 
 ALIASES = ("kv",)
-TITLE = "[Ledger of what the removed messages said]"
 
-_PAIR = re.compile(
-    r"^[\s>*|-]*\**([A-Za-z][\w ./'-]{1,38}?)\**\s*(?::|=|\|)\s+?\**\"?([^\n|]{1,90}?)\"?\**[\s|,;]*$", re.MULTILINE
-)
+_PAIR = re.compile(r"([A-Za-z][\w ./'-]{1,38}?) ?(?::|=|\|) (.{1,90})")
 _IS = re.compile(r"\b[Tt]he ([a-z][\w' -]{2,32}?) (?:is|are|costs?|weighs|measures|was) ((?:[^.!?\n]|\.(?=\d)){2,60})")
-_LEDGER_LINE = re.compile(r"^- (.+?): (.*)$", re.MULTILINE)
+_LEDGER_LINE = re.compile(r"- (.+?): (.*)")
 _TELLING = re.compile(r"\d|/|_|[A-Z][a-z]+")
+_FRAME = ' \t>*|-"`,;'
+LONGEST_LINE = 160
+LONGEST_KEY = 80
 
 
 class _Entry(NamedTuple):
@@ -57,17 +59,19 @@ class SlideAndLedger(Strategy):
         keep, gone, is_needed = slide(messages, context, self.preserve_recent, reserve, is_ledger)
         if not is_needed:
             return Compacted(messages)
-        return Compacted(with_note(messages, keep, note(_written(_entries(gone), self.kv_target))))
+        entries = _entries(originals(gone, context))
+        left = note(_written(entries, self.kv_target)) if entries else marker(gone)
+        return Compacted(with_note(messages, keep, left))
 
 
 def is_ledger(message: Message) -> bool:
-    """True of the note that an earlier pass left."""
-    return message.synthetic and message.text.startswith(TITLE)
+    """True of the note that an earlier pass left: a ledger, or a plain line where there was nothing to write down."""
+    return message.synthetic and (message.text.startswith(LEDGER) or removed_before(message) > 0)
 
 
 def _written(entries: dict[str, _Entry], kv_target: int) -> str:
     best = sorted(entries.values(), key=lambda e: (-e.weight, -e.order))[:kv_target]
-    return "\n".join([TITLE, *(f"- {e.key}: {e.value}" for e in sorted(best, key=lambda e: e.order))])
+    return "\n".join([LEDGER, *(f"- {e.key}: {e.value}" for e in sorted(best, key=lambda e: e.order))])
 
 
 def _entries(messages: Messages) -> dict[str, _Entry]:
@@ -82,9 +86,13 @@ def _entries(messages: Messages) -> dict[str, _Entry]:
 
 
 def _pairs(message: Message) -> Iterator[tuple[str, str, float]]:
-    """Keys, values and how much they weigh: a person's words most, then the agent's, then what tools printed."""
-    if is_ledger(message):
-        yield from ((key, value, 3.0) for key, value in _LEDGER_LINE.findall(message.text))
+    """Keys, values and how much they weigh: a person's words most, then the agent's, then what tools printed.
+
+    Lines that are read back from an earlier ledger weigh no more than the agent's words: they make room for new ones.
+    """
+    if message.synthetic and message.text.startswith(LEDGER):
+        found = (_LEDGER_LINE.fullmatch(line) for line in message.text.split("\n"))
+        yield from ((pair[1], pair[2], 1.8) for pair in found if pair)
         return
     for block in message.blocks:
         if isinstance(block, Text):
@@ -98,9 +106,13 @@ def _pairs(message: Message) -> Iterator[tuple[str, str, float]]:
 
 
 def _stated(text: str, weight: float) -> Iterator[tuple[str, str, float]]:
-    for key, value in _PAIR.findall(text):
-        if _TELLING.search(value) and len(key.split()) <= 5:
-            yield " ".join(key.split()), " ".join(value.split()), weight
+    """Lines that are a key and its value, bare or as a list, a quotation or a table row writes them."""
+    for line in text.split("\n"):
+        if len(line) > LONGEST_LINE:
+            continue
+        found = _PAIR.fullmatch(" ".join(line.strip(_FRAME).replace("**", "").split()))
+        if found and _TELLING.search(found[2]) and len(found[1].split()) <= 5 and "|" not in found[2]:
+            yield found[1], found[2].strip(_FRAME), weight
 
 
 def _done(call: ToolCall) -> Iterator[tuple[str, str, float]]:
@@ -111,7 +123,12 @@ def _done(call: ToolCall) -> Iterator[tuple[str, str, float]]:
     if not isinstance(arguments, dict):
         return
     path = next((arguments[k] for k in ("path", "file_path", "filename") if isinstance(arguments.get(k), str)), "")
-    if path:
+    if path := _key(path):
         yield path, f"{tool_name(call.name)} last", 1.2 if tool_name(call.name) in {"edit", "write"} else 0.8
-    elif command := shell_command(call).split("\n")[0][:90]:
+    elif command := " ".join(shell_command(call).split("\n")[0].split())[:90]:
         yield "last command", command, 1.2
+
+
+def _key(text: str) -> str:
+    """A text as a key that the next pass reads back: one line, not long, no colon before a blank."""
+    return " ".join(text.split()).replace(": ", ":")[:LONGEST_KEY]

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from msgspec.structs import replace
 
 from compactlab.errors import SpecError
-from compactlab.history import Place, pair
+from compactlab.history import Place, pair, protected
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.tokens import Meter
 from compactlab.tools import tool_name
@@ -36,8 +36,8 @@ class ClearToolResults(Strategy):
     """Clear all but the newest `keep_recent` results of `tools`; one lighter than the placeholder stays.
 
     `errors` says what becomes of old results that are errors: cleared like any other, cut to their first and last five
-    lines, or kept. With `max_result_tokens` any remaining result of any tool that weighs more loses its middle. A note
-    names the calls whose results were cleared. A token target plays no part.
+    lines, or kept. With `max_result_tokens` any remaining result of any tool that weighs more loses its middle. Notes
+    name the calls whose results were cleared or shortened. A token target plays no part.
     """
 
     keep_recent: int = 5
@@ -59,29 +59,33 @@ class ClearToolResults(Strategy):
         call_of = pair(messages).call_of
         places = sorted(result for result, call in call_of.items() if _name(messages, call) in wanted)
         old = set(places[: max(0, len(places) - self.keep_recent)])
-        cleared: list[str] = []
+        done: dict[str, list[str]] = {"cleared": [], "shortened": []}
+        held = protected(messages)
         compacted = []
         for position, message in enumerate(messages):
-            blocks = tuple(
-                self._lightened(block, Place(position, i) in old, context.meter, cleared)
-                for i, block in enumerate(message.blocks)
+            blocks = (
+                message.blocks
+                if position in held
+                else tuple(
+                    self._lightened(block, Place(position, i) in old, context.meter, done)
+                    for i, block in enumerate(message.blocks)
+                )
             )
             compacted.append(replace(message, blocks=blocks) if blocks != message.blocks else message)
-        return Compacted(tuple(compacted), (f"cleared: {', '.join(cleared)}",) if cleared else ())
+        return Compacted(tuple(compacted), tuple(f"{what}: {', '.join(ids)}" for what, ids in done.items() if ids))
 
-    def _lightened(self, block: Block, is_old: bool, meter: Meter, cleared: list[str]) -> Block:
+    def _lightened(self, block: Block, is_old: bool, meter: Meter, done: dict[str, list[str]]) -> Block:
         if not isinstance(block, ToolResult):
             return block
         lighter = block
         if is_old and not (block.is_error and self.errors == "keep"):
             ends = block.is_error and self.errors == "ends"
             lighter = replace(block, content=(Text(_ends(block.text) if ends else PLACEHOLDER),))
-        elif self.max_result_tokens is not None:
-            lighter = _shortened(block, self.max_result_tokens, meter)
+        if self.max_result_tokens is not None and lighter.text != PLACEHOLDER:
+            lighter = _shortened(lighter, self.max_result_tokens, meter)
         if meter.block(lighter) >= meter.block(block):
             return block
-        if lighter.text == PLACEHOLDER:
-            cleared.append(block.call_id)
+        done["cleared" if lighter.text == PLACEHOLDER else "shortened"].append(block.call_id)
         return lighter
 
 
@@ -105,8 +109,12 @@ def _shortened(block: ToolResult, tokens: int, meter: Meter) -> ToolResult:
     pictures = tuple(part for part in block.content if not isinstance(part, Text))
     mark = f"\n[… {len(text):,} characters, the middle cut …]\n"
     room = tokens - meter.block(replace(block, content=(Text(mark), *pictures)))
-    head = meter.truncated(text, room * 2 // 3)
-    tail = text[len(head) :][-(len(head) // 2) :] if head else ""
-    while tail and meter.text(tail) > room // 3:
-        tail = tail[len(tail) // 4 + 1 :]
-    return replace(block, content=(Text(head + mark + tail), *pictures))
+    while True:
+        head = meter.truncated(text, room * 2 // 3)
+        tail = text[len(head) :][-(len(head) // 2) :] if head else ""
+        while tail and meter.text(tail) > room // 3:
+            tail = tail[len(tail) // 4 + 1 :]
+        shorter = replace(block, content=(Text(head + mark + tail), *pictures))
+        if meter.block(shorter) <= tokens or room <= 0:
+            return shorter
+        room -= meter.block(shorter) - tokens + 1

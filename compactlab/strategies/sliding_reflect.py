@@ -12,12 +12,12 @@ from typing import ClassVar
 from compactlab.llm import ModelError, Request, asked
 from compactlab.llm.prompts import REFLECT_SYSTEM, reflect_prompt
 from compactlab.strategies import Compacted, Context, Strategy, note
-from compactlab.strategies._slide import slide, with_note
+from compactlab.strategies._notes import THREADS, without_headings
+from compactlab.strategies._slide import originals, slide, with_note
 from compactlab.strategies.sliding_window import marker, removed_before
 from compactlab.transcript import Message, Messages
 
 ALIASES = ("reflect",)
-TITLE = "[Threads I carried forward]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,17 +35,20 @@ class SlideAndReflect(Strategy):
         self.require_whole("max_note_tokens", 1)
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
-        keep, gone, is_needed = slide(messages, context, self.preserve_recent, self.max_note_tokens, is_threads)
+        reserve = context.meter.message(note(f"{THREADS}\n")) + self.max_note_tokens
+        keep, gone, is_needed = slide(messages, context, self.preserve_recent, reserve, is_threads)
         if not is_needed:
             return Compacted(messages)
         try:
-            said = asked(context.model, self._request(gone))
+            said = without_headings(asked(context.model, self._request(originals(gone, context))))
+            if not said:
+                raise ModelError("the reply holds nothing but a heading")  # noqa: TRY301  # joins the fallback
         except ModelError as error:
-            earlier = [message.text.removeprefix(TITLE).strip() for message in gone if is_threads(message)]
-            left = note("\n".join([TITLE, *earlier])) if earlier else marker(gone)
+            earlier = [m.text.removeprefix(THREADS).strip() for m in gone if m.text.startswith(THREADS) and m.synthetic]
+            left = note("\n".join([THREADS, *earlier])) if earlier else marker(gone)
             return Compacted(with_note(messages, keep, left), (f"a plain slide: {error}",))
-        text = context.meter.truncated(said.strip(), self.max_note_tokens)
-        return Compacted(with_note(messages, keep, note(f"{TITLE}\n{text}")))
+        text = context.meter.truncated(said, self.max_note_tokens)
+        return Compacted(with_note(messages, keep, note(f"{THREADS}\n{text}")))
 
     def _request(self, gone: Messages) -> Request:
         return Request("reflect", REFLECT_SYSTEM, reflect_prompt(gone), gone, self.max_note_tokens)
@@ -53,4 +56,4 @@ class SlideAndReflect(Strategy):
 
 def is_threads(message: Message) -> bool:
     """True of a note that an earlier pass carried forward, or of the line that a plain slide left instead."""
-    return message.synthetic and (message.text.startswith(TITLE) or removed_before(message) > 0)
+    return message.synthetic and (message.text.startswith(THREADS) or removed_before(message) > 0)

@@ -12,18 +12,26 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec.structs import replace
+
+from compactlab.history import protected
 from compactlab.llm import ModelError, Request, asked
-from compactlab.llm.prompts import SUMMARY_SYSTEM, summary_prompt
+from compactlab.llm.prompts import SECTIONS, SUMMARY_SYSTEM, summary_prompt
 from compactlab.strategies import Compacted, Context, Strategy
-from compactlab.strategies._carried import carried, carried_before, quoted
-from compactlab.strategies._slide import slide, with_note
+from compactlab.strategies._carried import CUT, carried, carried_before, quoted
+from compactlab.strategies._notes import SUMMARY, without_headings
+from compactlab.strategies._slide import originals, slide, with_note
 from compactlab.transcript import Message, Messages, Text
 
 ALIASES = ("summarize", "summarise")
-TITLE = "[Compacted summary]"
+LEAST = 128
+"""Tokens under which nothing is sent to a model: a summary could hardly be shorter."""
 MAX_CARRIED = 4_000
 
-_ANALYSIS = re.compile(r"<analysis>.*?(?:</analysis>|(?=<summary>)|\Z)", re.DOTALL | re.IGNORECASE)
+OVERHEAD = 24
+"""Tokens of headings, marks and the message itself, beside what the model and the person said."""
+
+_ANALYSIS = re.compile(r"<analysis>(?:.*?</analysis>|.*?(?=<summary>)|.*)", re.DOTALL | re.IGNORECASE)
 _SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
@@ -46,26 +54,34 @@ class Summarise(Strategy):
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
         room = MAX_CARRIED if context.target is None else min(MAX_CARRIED, context.target // 4)
-        reserve = self.max_summary_tokens + room
-        keep, gone, is_needed = slide(messages, context, self.preserve_recent, reserve, is_summary)
+        longest = self._longest(messages, context, room)
+        keep, gone, is_needed = slide(messages, context, self.preserve_recent, longest + room + OVERHEAD, is_summary)
         if not is_needed:
             return Compacted(messages)
-        originals = _originals(gone, context)
-        request = Request("summary", SUMMARY_SYSTEM, summary_prompt(originals), originals, self.max_summary_tokens)
-        summary = parsed(asked(context.model, request))
+        if context.meter.messages(gone) < LEAST:
+            return Compacted(messages, (f"less than {LEAST} tokens to summarise",))
+        material = _material(gone, context)
+        request = Request("summary", SUMMARY_SYSTEM, summary_prompt(material), material, longest)
+        summary = without_headings(parsed(asked(context.model, request)))
+        kept = context.meter.truncated(summary, longest)
+        text = f"{SUMMARY}\n{kept}" + ("" if kept == summary else f" {CUT}")
         words = [said for message in gone if is_summary(message) for said in carried_before(message)]
         words += [message.text for message in gone if message.by_person and message.text.strip()]
-        text = f"{TITLE}\n{context.meter.truncated(summary, self.max_summary_tokens)}"
         spoken = carried(words, room, context.meter)
         blocks = (Text(text), Text(quoted(spoken))) if spoken else (Text(text),)
         return Compacted(with_note(messages, keep, Message("user", blocks, synthetic=True)))
 
+    def _longest(self, messages: Messages, context: Context, room: int) -> int:
+        """Tokens that the summary may have: what its parameter says, less where the target leaves less."""
+        if context.target is None:
+            return self.max_summary_tokens
+        held = context.meter.messages(messages[i] for i in protected(messages))
+        return min(self.max_summary_tokens, max(LEAST, context.target - held - room - OVERHEAD))
 
-def _originals(gone: Messages, context: Context) -> Messages:
-    """What *gone* was before any earlier rung of a ladder touched it; of an earlier summary, what the model wrote."""
-    before = {message.source: message for message in context.originals if message.source is not None}
-    found = (before.get(message.source, message) if message.source is not None else message for message in gone)
-    return tuple(Message("user", m.blocks[:1], m.source, synthetic=True) if is_summary(m) else m for m in found)
+
+def _material(gone: Messages, context: Context) -> Messages:
+    """What the model is to read: the originals; of an earlier summary what the model wrote, not what was carried."""
+    return tuple(replace(m, blocks=m.blocks[:1]) if is_summary(m) else m for m in originals(gone, context))
 
 
 def parsed(reply: str) -> str:
@@ -74,14 +90,17 @@ def parsed(reply: str) -> str:
     >>> parsed("<analysis>hm</analysis><summary>1. Primary request and intent</summary>")
     '1. Primary request and intent'
     """
-    found = _SUMMARY.search(reply)
-    text = (found[1] if found else _ANALYSIS.sub("", reply)).strip()
+    said = _ANALYSIS.sub("", reply)
+    found = _SUMMARY.search(said)
+    text = (found[1] if found else said).strip()
     if not text:
         raise ModelError("the reply holds no summary")
+    if not found and not any(section.casefold() in text.casefold() for section in SECTIONS):
+        raise ModelError(f"the reply is no summary: neither tags nor any of the nine sections in {text[:60]!r}")
     return text
 
 
 def is_summary(message: Message) -> bool:
     """True of the note that an earlier pass left."""
     first = message.blocks[0] if message.synthetic and message.blocks else None
-    return isinstance(first, Text) and first.text.startswith(TITLE)
+    return isinstance(first, Text) and first.text.startswith(SUMMARY)
