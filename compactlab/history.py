@@ -140,14 +140,14 @@ def join_turns(messages: Sequence[Message], origins: Sequence[int | None]) -> Me
 def repair(messages: Sequence[Message]) -> Repaired:
     """Bring *messages* into split form, close calls that were never answered, drop results without a call.
 
-    Calls of the last assistant message stay open until a person speaks: their results may still come. Of two results of
-    one call the first stays, unless it failed and the other did not. A stand-in is a synthetic error
+    Calls of the last assistant message stay open: their results may still come. Of two results of one call the first
+    stays, unless it failed and the other did not. A stand-in is a synthetic error
     result that says so; it stands with the other results of its call. Nothing to mend in split form gives back equal
     messages in the same order.
     """
     split, origins = split_turns(messages)
     pairing = pair(split)
-    last = _waiting_turn(split)
+    last = _last_assistant(split)
     unanswered: dict[int, list[ToolCall]] = defaultdict(list)
     for place in pairing.open_calls:
         call = split[place.message].blocks[place.block]
@@ -207,12 +207,6 @@ def _mended(
 
 def _stand_in(call: ToolCall) -> Message:
     return Message("tool", (ToolResult(call.id, (Text(STAND_IN),), is_error=True),), synthetic=True)
-
-
-def _waiting_turn(messages: Sequence[Message]) -> int | None:
-    """Position of the last assistant message, if its calls may still be answered: no person has spoken since."""
-    last = _last_assistant(messages)
-    return None if last is None or any(message.by_person for message in messages[last + 1 :]) else last
 
 
 def _after_results(messages: Sequence[Message], position: int) -> int:

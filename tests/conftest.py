@@ -1,5 +1,7 @@
 """Hypothesis without deadlines, `--hypothesis-profile=repeatable` for the same examples each time; studies by `-m`."""
 
+import pytest
+import runs
 from hypothesis import settings
 
 settings.register_profile("plain", deadline=None)
@@ -14,4 +16,11 @@ def pytest_collection_modifyitems(config, items):
     studies = [item for item in items if item.get_closest_marker("study")]
     if studies:
         config.hook.pytest_deselected(items=studies)
-        items[:] = [item for item in items if item not in studies]
+        out = set(studies)
+        items[:] = [item for item in items if item not in out]
+
+
+@pytest.fixture(scope="session")
+def fixture_summary():
+    """The summary of the README's own run: all recorded sessions under every strategy."""
+    return runs.everything()

@@ -10,7 +10,7 @@ from compactlab.summary import signature, summarise
 
 ROOT = Path(__file__).parent.parent
 EXPECTED = ROOT / "fixtures" / "expected" / "summary.md"
-COLUMNS = ("strategy", "tokens kept", "bound", "loose", "irrecoverable", "probes kept", "errors")
+COLUMNS = ("strategy", "tokens kept", "bound", "random", "oracle", "loose", "irrecoverable", "probes kept", "errors")
 TABLE = re.compile(r"(?<=<!-- table: made by tests/rerecord.py -->\n).*(?=<!-- /table -->)", re.DOTALL)
 
 
@@ -19,11 +19,14 @@ def readme_table(summary):
     lines = ["| " + " | ".join(COLUMNS) + " |", "|:--" + "|--:" * (len(COLUMNS) - 1) + "|"]
     for row in summary.rows:
         kept = (row.probes["kept"] + row.probes["both"]) / row.asked
-        shares = [row.bound, row.loose, row.irrecoverable]
+        same_size = [row.same_size.get(control) for control in ("random", "oracle")]
         cells = [
-            f"*{row.label}*" if row.is_control else f"`{row.label}`",
+            f"*{row.name}*" if row.is_control else f"`{row.name}`",
             f"{row.after / row.before:.0%}",
-            *(f"{share.mean:.2f} ± {share.half:.2f}" for share in shares),
+            f"{row.bound.mean:.2f} ± {row.bound.half:.2f}",
+            *("-" if share is None else f"{share.mean:.2f}" for share in same_size),
+            f"{row.loose.mean:.2f}",
+            f"{row.irrecoverable.mean:.2f} ± {row.irrecoverable.half:.2f}",
             f"{kept:.0%}",
             str(row.errors),
         ]

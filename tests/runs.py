@@ -102,3 +102,9 @@ def case(name, share):
     future = risk.future(transcript.messages[cut:])
     made = Case(risk, future.uses, hand, (), meter())
     return Case(risk, future.uses, hand, hand.admitted(cut, made.protected), meter())
+
+
+@cache
+def everything():
+    """Make the run of the README, all recorded sessions under every strategy, and give its summary."""
+    return summarise(run(FIXTURES, scratch() / "everything", Settings(jobs=2)))

@@ -182,7 +182,7 @@ UNREADABLE = [
     ("sliding_window(preserve_recent:=4)", "preserve_recent"),
     ("sliding_window(lambda: 0)", "preserve_recent"),
     ("sliding_window(preserve_recent=4\0)", "cannot be read"),
-    ("sliding_window(" + "(" * 500 + ")" * 500 + ")", "cannot be read"),
+    ("sliding_window(" + "(" * 500 + ")" * 500 + ")", "written as name=value"),
     ("ladder(microcompact)(microcompact)", "microcompact"),
     ("ladder(microcompact, 4)", "ladder"),
     ("ladder(steps=(1,))", "ladder"),

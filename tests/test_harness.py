@@ -392,7 +392,7 @@ def test_the_manifest_says_what_the_run_was_made_of(tmp_path):
     manifest = results.manifest
     assert (manifest.counter, manifest.seed, manifest.cuts) == ("chars/4", 3, ("0.7",))
     assert (manifest.strategies, manifest.sessions) == (("none",), ("alpha",))
-    assert {"none", "null", "random", "bag"} <= manifest.plugins.keys()
+    assert {"none", "null", "bag", "facts"} <= manifest.plugins.keys()
     assert {r.made_by for r in rows(results, "outcome")} <= set(manifest.plugins.values())
 
 

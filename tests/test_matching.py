@@ -291,7 +291,7 @@ def test_a_value_inside_a_word_is_found_nowhere(before, after):
         assert stands(family, "5433", f"say {before}5433{after} now") is whole
 
 
-@given(st.integers(1_000, 99_999), st.integers(0, 4), st.integers(1, 9), st.sampled_from([".", ",", ":", "-", "/", ""]))
+@given(st.integers(1_000, 99_999), st.integers(0, 4), st.integers(1, 9), st.sampled_from([".", ":", "-", "/", ""]))
 def test_a_number_is_not_found_in_one_with_a_digit_changed_or_added(number, place, step, joiner):
     digits = str(number)
     place %= len(digits)

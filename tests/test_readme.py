@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from rerecord import EXPECTED, TABLE, readme_table
 
 from compactlab.cli import COMMANDS, parser
 from compactlab.report.table import to_markdown
-from rerecord import EXPECTED, TABLE, readme_table
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -159,10 +159,10 @@ def test_a_missing_file_of_compactions_or_records_is_made_again(tmp_path, undist
 def test_blocks_of_a_changed_plug_in_are_made_again_and_only_those(tmp_path, undisturbed, stale):
     folder = tmp_path / "undisturbed"
 
-    def made_by(strategy):
-        return "m2" if strategy == stale else "m1"
+    def made_by(key):
+        return "m2" if key.strategy == stale else "m1"
 
-    fresh = [block(b.key, 3, made_by(b.key.strategy)) for b in ORDER]
+    fresh = [block(b.key, 3, made_by(b.key)) for b in ORDER]
     expected = [new if new.key.strategy == stale else old for new, old in zip(fresh, ORDER, strict=True)]
     assert written(folder, expected, made_by) == [b.key for b in ORDER if b.key.strategy == stale]
     assert Results(folder).records == tuple(record for one in expected for record in one.records)

@@ -91,7 +91,8 @@ every_line_control = pytest.mark.parametrize("build", BUILD.values(), ids=BUILD.
 def test_lines_of_a_recorded_session_weigh_what_was_asked_within_one_percent(name, share, part, build):
     made = runs.case(name, share)
     tokens = size(made, part)
-    assert 0.99 * tokens <= made.meter.messages(build(made, tokens)) <= tokens
+    all_lines = made.meter.messages(build(made, 10 * tokens))  # without the JSON of calls, less than the whole
+    assert 0.99 * min(tokens, all_lines) <= made.meter.messages(build(made, tokens)) <= tokens
 
 
 @every_line_control
@@ -101,7 +102,8 @@ def test_lines_weigh_what_a_strategy_left_within_one_percent(name, share, spec, 
     made = runs.case(name, share)
     tokens = made.meter.messages(compact(made.base, spec).messages)
     if tokens < made.tokens:
-        assert 0.99 * tokens <= made.meter.messages(build(made, tokens)) <= tokens
+        all_lines = made.meter.messages(build(made, 10 * tokens))  # without the JSON of calls, less than the whole
+    assert 0.99 * min(tokens, all_lines) <= made.meter.messages(build(made, tokens)) <= tokens
 
 
 @every_line_control

@@ -12,7 +12,10 @@ from msgspec.structs import replace
 
 from compactlab.metrics import Case
 from compactlab.tokens import MESSAGE_OVERHEAD, Meter
-from compactlab.transcript import Block, Message, Messages, Reasoning, Text, ToolResult, readable
+from compactlab.transcript import Block, Message, Messages, Reasoning, Text, ToolCall, ToolResult, readable
+
+ENOUGH = 0.005
+"""Share of the size that may be left unfilled."""
 
 
 def build(case: Case, tokens: int, draw: Random) -> Messages:
@@ -27,8 +30,11 @@ def build(case: Case, tokens: int, draw: Random) -> Messages:
         if weight <= room:
             room -= weight
             kept.update((i, base[i]) for i in unit)
-        else:
-            kept.update(_cut([base[i] for i in unit], unit, room, meter))
+            continue
+        cut = _cut([base[i] for i in unit], unit, room, meter)
+        kept.update(cut)
+        room -= meter.messages(cut.values())
+        if room < ENOUGH * tokens:
             break
     return tuple(kept[i] for i in sorted(kept))
 
@@ -50,7 +56,8 @@ def _cut(messages: list[Message], unit: tuple[int, ...], room: int, meter: Meter
 
 def _as_text(messages: list[Message], position: int, room: int, meter: Meter) -> dict[int, Message]:
     """A unit whose calls alone do not fit, as the start of its plain words: no provider is ever sent a control."""
-    words = "\n".join(readable(block) for message in messages for block in message.blocks)
+    blocks = [block for message in messages for block in message.blocks]
+    words = "\n".join(f"{b.name} {b.arguments}" if isinstance(b, ToolCall) else readable(b) for b in blocks)
     start = meter.truncated(words, room - MESSAGE_OVERHEAD)
     return {position: Message("user", (Text(start),), synthetic=True)} if start else {}
 

@@ -20,6 +20,7 @@ from compactlab.tools import tool_name
 from compactlab.transcript import Message, Text, ToolCall, ToolResult
 
 LONGEST_LINE = 240
+_WRAPPED = "<analysis>picked by code</analysis>\n<summary>\n{}\n</summary>"
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]*")
 _THING = re.compile(
     r"""
@@ -67,7 +68,7 @@ class Extractive:
         if request.purpose == "reflect":
             text = _bullets(lines, request.max_output)
         else:
-            text = f"<analysis>picked by code</analysis>\n<summary>\n{_summary(request, lines)}\n</summary>"
+            text = _WRAPPED.format(_summary(request, lines, request.max_output - _weigh(_WRAPPED)))
         return Reply(text, self.name, input_tokens=_weigh(request.prompt), output_tokens=_weigh(text))
 
 
@@ -112,14 +113,14 @@ def _bullets(lines: list[_Line], budget: int) -> str:
     return "\n".join(f"- {line.text}" for line in _fitting(spoken, budget)) or "none"
 
 
-def _summary(request: Request, lines: list[_Line]) -> str:
+def _summary(request: Request, lines: list[_Line], budget: int) -> str:
     """The nine sections, each with a share of the room; the rest is filled with the best lines that stand in none."""
     filled = _sections(request.material, lines)
-    room = request.max_output - _weigh(_laid_out({title: [] for title in SECTIONS}))
+    room = budget - _weigh(_laid_out({title: [] for title in SECTIONS}))
     share = max(0, room) // (len(SECTIONS) - 2)
     filled = {title: _up_to(items, share) for title, items in filled.items()}
     used = {item for items in filled.values() for item in items}
-    left = request.max_output - _weigh(_laid_out(filled)) - 8
+    left = budget - _weigh(_laid_out(filled)) - 8
     for line in _fitting([line for line in lines if line.text not in used], left):
         section = "Files and code sections" if line.origin in {"tool", "error"} else "Problem solving"
         filled[section].append(line.text)

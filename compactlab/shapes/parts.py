@@ -56,7 +56,7 @@ def _pruned(value: object) -> object:
 
 def _shown_data(text: str) -> str:
     """Base64, in one run or in lines of one length, and data URIs by their size; words stay, however many."""
-    if len(text) > LONGEST_DATA and _DATA.fullmatch(text):
+    if (text.startswith("data:") or len(text) > LONGEST_DATA) and _DATA.fullmatch(text):
         return f"[{len(text)} characters of data]"
     return text
 

@@ -10,9 +10,11 @@ _ALL = (SUMMARY, CARRIED, THREADS, LEDGER)
 
 
 def without_headings(text: str) -> str:
-    r"""Leave out of a model's text every line that begins with a heading of ours, so that notes never nest.
+    r"""Take every heading of ours out of a model's text, wherever it stands, so that notes never nest.
 
     >>> without_headings("[Compacted summary]\n1. Primary request and intent")
     '1. Primary request and intent'
     """
-    return "\n".join(line for line in text.split("\n") if not line.lstrip(" >#*-").startswith(_ALL)).strip()
+    for heading in _ALL:
+        text = text.replace(heading, "")
+    return text.strip()

@@ -39,7 +39,7 @@ class DropTrivial(Strategy):
             raise SpecError(f"keep_answers is {self.keep_answers!r}; expected True or False")
 
     def compact(self, messages: Messages, context: Context) -> Compacted:  # noqa: ARG002
-        groups = units(messages)
+        groups = [unit for unit in units(messages) if not messages[unit[0]].synthetic]
         recent = {i for unit in groups[max(0, len(groups) - self.preserve_recent) :] for i in unit}
         kept = [m for i, m in enumerate(messages) if i in recent or not self._goes(messages, i)]
         return Compacted(tuple(kept))

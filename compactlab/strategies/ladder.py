@@ -16,6 +16,7 @@ from compactlab.history import protected
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.transcript import Message, Messages
 
+ROUNDS = 5
 STEPS = ("microcompact", "cull", "sliding_window")
 
 
@@ -40,8 +41,18 @@ class Ladder(Strategy):
         return any(catalog.strategy(step).uses_model for step in self.steps)
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
-        notes: list[str] = []
         held = {i: messages[i] for i in sorted(protected(messages))}
+        messages, notes = self._climbed(messages, held, context)
+        if not self.uses_model:  # what a later rung removed may free an earlier one: climb until nothing changes
+            for _ in range(ROUNDS):
+                before = messages
+                messages, _ = self._climbed(messages, held, context)
+                if messages == before:
+                    break
+        return Compacted(messages, tuple(notes))
+
+    def _climbed(self, messages: Messages, held: dict[int, Message], context: Context) -> tuple[Messages, list[str]]:
+        notes: list[str] = []
         for step in self.steps:
             if context.target is not None and context.meter.messages(messages) <= context.target:
                 notes.append(f"{step}: not needed")
@@ -53,7 +64,7 @@ class Ladder(Strategy):
                 continue
             messages = _restored(given.messages, held)
             notes += [f"{step}: {said}" for said in (*given.notes, *([given.deferred] if given.deferred else []))]
-        return Compacted(messages, tuple(notes))
+        return messages, notes
 
 
 def _restored(given: Sequence[Message], held: dict[int, Message]) -> Messages:
