@@ -77,15 +77,15 @@ def _part(count: float, whole: int) -> str:
 def to_rich(summary: Summary, width: int) -> list[Table]:
     """The table for a terminal of *width* columns, in as many parts as no number need be cut; controls are dim."""
     texts = [COLUMNS, *(cells(row) for row in summary.rows)]
-    widths = [max(len(row[i]) for row in texts) + 1 for i in range(len(COLUMNS))]
-    widths[COLUMNS.index("outcomes")] = 11
+    widths = [max(len(row[i]) for row in texts) + 2 for i in range(len(COLUMNS))]
+    widths[COLUMNS.index("outcomes")] = 12
     first = min(widths[0], max(14, width // 3))
     parts: list[list[int]] = [[0]]
     for i in range(1, len(COLUMNS)):
         if first + sum(widths[j] for j in parts[-1][1:]) + widths[i] > width and len(parts[-1]) > 1:
             parts.append([0])
         parts[-1].append(i)
-    return [_part_of(summary, columns, first - 1) for columns in parts]
+    return [_part_of(summary, columns, first - 2) for columns in parts]
 
 
 def _part_of(summary: Summary, columns: Sequence[int], first: int) -> Table:

@@ -15,6 +15,11 @@ def without_headings(text: str) -> str:
     >>> without_headings("[Compacted summary]\n1. Primary request and intent")
     '1. Primary request and intent'
     """
-    for heading in _ALL:
-        text = text.replace(heading, "")
-    return text.strip()
+    kept = []
+    for line in text.split("\n"):
+        bare = line
+        for heading in _ALL:
+            bare = bare.replace(heading, "")
+        if bare == line or bare.strip(" >#*-"):
+            kept.append(bare)
+    return "\n".join(kept).strip()
