@@ -105,8 +105,10 @@ def load(path: str | Path | None = None) -> Project:
     try:
         text = file.read_text(encoding="utf-8")
         content = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(f"{file}: cannot be read ({error})") from error
+    except OSError as error:
+        raise SpecError(f"{file}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{file}: cannot be read (not UTF-8 text)") from error
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{file}: is not TOML ({error})") from error
     return _Reading(str(file), text).project(content)

@@ -117,6 +117,13 @@ COMMANDS = (
 )
 
 
+class _Help(argparse.HelpFormatter):
+    """Leaves the example in one piece, so that it can be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return indent + text if text.startswith("Example: ") else super()._fill_text(text, width, indent)
+
+
 def parser() -> argparse.ArgumentParser:
     """Build the parser from `COMMANDS`."""
     top = argparse.ArgumentParser(
@@ -132,6 +139,7 @@ def parser() -> argparse.ArgumentParser:
             help=command.help,
             description=command.help[0].upper() + command.help[1:] + ".",
             epilog=f"Example: {command.example}",
+            formatter_class=_Help,
         )
         for names, options in command.arguments:
             added.add_argument(*names, **options)

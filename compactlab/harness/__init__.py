@@ -160,9 +160,7 @@ class _Corpus:
     def read(cls, paths: Iterable[str | Path], settings: Settings) -> _Corpus:
         readings = [survey(path) for path in paths]
         found = [transcript for reading in readings for transcript in reading.transcripts]
-        doubled = [name for name, times in Counter(t.id for t in found).items() if times > 1]
-        if doubled:
-            raise TranscriptError(f"session {doubled[0]!r} was given more than once; expected each session once")
+        found = _told_apart(found)
         ordered = tuple(_pinned(t, settings) for t in sorted(found, key=lambda t: t.id))
         meter = Meter(settings.counter)
         cuts = {t.id: planned(t, settings.cuts, settings.window, settings.project.marks, meter) for t in ordered}
@@ -239,6 +237,16 @@ class _Corpus:
         after = (*self.transcripts[at + 1 :], *self.transcripts[:at])
         mine_too = self.transcripts[at].cluster
         return tuple(t for t in after if t.cluster != mine_too)[:FOREIGN]
+
+
+def _told_apart(transcripts: Sequence[Transcript]) -> list[Transcript]:
+    """Lead ids that sessions of several folders share by the folder's name; the same session twice is an error."""
+    held = Counter(t.id for t in transcripts)
+    named = [t if held[t.id] == 1 else replace(t, id=f"{Path(t.path).parent.name}/{t.id}") for t in transcripts]
+    doubled = next((name for name, times in Counter(t.id for t in named).items() if times > 1), None)
+    if doubled is not None:
+        raise TranscriptError(f"session {doubled!r} was given more than once; expected each session once")
+    return named
 
 
 def _pinned(transcript: Transcript, settings: Settings) -> Transcript:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compactlab.errors import SpecError
 from compactlab.stats import Estimate
@@ -17,6 +17,17 @@ _GREY = "#9a9a9a"
 _ASIDE = 0.012  # random draws have their strategy's size; drawn a little beside it they can be seen
 _COLOURS = ("#0b5fa5", "#c2410c", "#15803d", "#7c3aed", "#b91c1c", "#0e7490", "#a16207", "#be185d", "#374151")
 
+_LINE = 0.045  # height of a line of text, in the units of the axis
+_CROWDED = 0.8  # from here on names stand to the left of their points
+
+
+class _Label(NamedTuple):
+    """The name of a point, its colour and its sign."""
+
+    name: str
+    colour: str
+    marker: str
+
 
 def figure(summary: Summary) -> Figure:
     """Draw every row that has a headline as a point with its interval over sessions; shares from 0 to 1.
@@ -28,14 +39,17 @@ def figure(summary: Summary) -> Figure:
     canvas = Canvas(figsize=(8, 5.6), layout="constrained")
     axes = canvas.add_subplot()
     strategies = [row for row in summary.rows if not row.is_control and row.bound]
+    labels: dict[tuple[float, float], list[_Label]] = {}
     for row, colour in zip(strategies, _COLOURS * len(strategies), strict=False):
         if luck := row.same_size.get("random"):
             _point(axes, (row.saved.mean - _ASIDE, luck), _GREY, "x")
         if best := row.same_size.get("oracle"):
             axes.plot(row.saved.mean, best.mean, "_", color=_GREY, ms=9)
-        _named(axes, row, colour, "o")
-    for n, row in enumerate(row for row in summary.rows if row.is_control):
-        _named(axes, row, _GREY, "s", lift=6 + 11 * n)
+        _add(axes, row, _Label(row.name, colour, "o"), labels)
+    for row in summary.rows:
+        if row.is_control:
+            _add(axes, row, _Label(row.name, _GREY, "s"), labels)
+    _named(axes, labels)
     _dressed(axes, summary)
     canvas.supxlabel("\n".join(textwrap.wrap(signature(summary), 130)), fontsize=6, color="#555555")
     return canvas
@@ -48,13 +62,23 @@ def _point(axes: Any, at: tuple[float, Estimate], colour: str, marker: str) -> N
     axes.errorbar(x, y, yerr=[[low], [high]], fmt=marker, color=colour, capsize=3, ms=6, lw=1.2)
 
 
-def _named(axes: Any, row: Row, colour: str, marker: str, lift: int = 6) -> None:  # noqa: ANN401  # same
-    if row.bound is None:
-        return
-    x, left = row.saved.mean, row.saved.mean > 0.8
-    _point(axes, (x, row.bound), colour, marker)
-    offset, side = ((-8, lift), "right") if left else ((8, lift), "left")
-    axes.annotate(row.name, (x, row.bound.mean), offset, textcoords="offset points", ha=side, color=colour, fontsize=9)
+def _add(axes: Any, row: Row, label: _Label, labels: dict[tuple[float, float], list[_Label]]) -> None:  # noqa: ANN401  # same
+    if row.bound is not None:
+        _point(axes, (row.saved.mean, row.bound), label.colour, label.marker)
+        labels.setdefault((round(row.saved.mean, 2), round(row.bound.mean, 2)), []).append(label)
+
+
+def _named(axes: Any, labels: dict[tuple[float, float], list[_Label]]) -> None:  # noqa: ANN401  # same
+    """Write the names beside their points, those of one place together, none over another; thin lines lead to them."""
+    lowest = {"left": -1.0, "right": -1.0}
+    for (x, y), found in sorted(labels.items(), key=lambda item: item[0][1]):
+        side = "right" if x > _CROWDED else "left"
+        height = max(y + 0.02, lowest[side] + _LINE)
+        lowest[side] = height
+        away = x - 0.05 if side == "right" else x + 0.015
+        lead = {"arrowstyle": "-", "color": found[0].colour, "lw": 0.5, "shrinkB": 4}
+        text = "\n".join(textwrap.wrap(", ".join(label.name for label in found), 48))
+        axes.annotate(text, (x, y), (away, height), ha=side, color=found[0].colour, fontsize=9, arrowprops=lead)
 
 
 def _dressed(axes: Any, summary: Summary) -> None:  # noqa: ANN401  # same
