@@ -7,6 +7,7 @@ told apart; what it may not have dropped or edited is put back, and what cannot 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -105,7 +106,7 @@ def _woven(
         ((max(leading, min(max(after, floor), last_turn - 1)), n, message) for n, (after, message) in enumerate(made)),
         reverse=True,
     )
-    inside = {i for unit in history.units(base) for i in range(unit[0] + 1, unit[-1] + 1)} if waiting else set()
+    inside = _within_units(base) if waiting else frozenset()
     entries: list[tuple[Message, int | None]] = []
     for position, message in final.items():
         while waiting and waiting[-1][0] < position and position not in inside:
@@ -113,6 +114,15 @@ def _woven(
         entries.append((message, position))
     entries += [(message, None) for _, _, message in reversed(waiting)]
     return tuple(entries)
+
+
+def _within_units(base: Messages) -> frozenset[int]:
+    """Positions before which a unit has begun and not yet ended."""
+    steps = [0] * (len(base) + 2)
+    for unit in history.units(base):
+        steps[unit[0] + 1] += 1
+        steps[unit[-1] + 1] -= 1
+    return frozenset(i for i, begun in enumerate(accumulate(steps)) if begun)
 
 
 def _change(position: int, base: Message, final: Message | None, why: str) -> Change:
