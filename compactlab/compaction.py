@@ -86,7 +86,7 @@ def compact(
         return job.unchanged("skipped", "nothing new since the last pass")
     model = Metered(guard.model, guard.meter.text) if guard.model else None
     job = dataclasses.replace(job, model=model)
-    context = Context(guard.meter, target, model, _numbered(repaired.messages))
+    context = Context(guard.meter, target, model, _numbered(repaired.messages), alternates="strict" in guard.rules)
     try:
         given = _checked(built.compact(context.originals, context), context.originals)
     except Exception as error:  # noqa: BLE001  # any fault of a strategy is an outcome, never the end of a run
@@ -162,7 +162,7 @@ class _Job:
     def judged(self, given: Compacted) -> Compaction:
         base = self.repaired.messages
         try:
-            plan = reconciled(base, given.messages, repr(self.strategy))
+            plan = reconciled(base, given.messages, repr(self.strategy), alternates="strict" in self.guard.rules)
         except Rejected as reason:
             return self.unchanged("rejected", str(reason), given.notes)
         result = tuple(message for message, _ in plan.entries)

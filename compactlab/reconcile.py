@@ -29,14 +29,20 @@ class Reconciled(NamedTuple):
     restored: tuple[int, ...]
 
 
-def reconciled(base: Messages, given: Sequence[Message], spec: str) -> Reconciled:
-    """Turn what a strategy gave into a list that keeps rules 1 and 5, or raise `Rejected`."""
+def reconciled(base: Messages, given: Sequence[Message], spec: str, *, alternates: bool = False) -> Reconciled:
+    """Turn what a strategy gave into a list that keeps rules 1 and 5, or raise `Rejected`.
+
+    Where person and agent must take turns (*alternates*), a made user message between two of a person's takes the
+    agent's turn: it stands for what both said.
+    """
     chosen, made = _sorted_out(base, given)
     held = history.protection(base)
     wanted = held.keys() | {i for unit in history.units(base) if any(p in chosen for p in unit) for i in unit}
     final = {i: _taken(base[i], chosen.get(i, base[i]), i in held) for i in sorted(wanted)}
     restored = {i for i in wanted if i not in chosen or (final[i] is base[i] and _differs(chosen[i], base[i]))}
     entries = _woven(base, final, made)
+    if alternates:
+        entries = _in_turns(entries)
     why = held | {i: f"restored by the guard: {held.get(i, 'its unit is in')}" for i in restored}
     changes = [_change(i, m, final.get(i), why.get(i, f"by {spec}")) for i, m in enumerate(base)]
     changes += [Change(None, None, message.role, "made", f"written by {spec}") for _, message in made]
@@ -114,6 +120,15 @@ def _woven(
         entries.append((message, position))
     entries += [(message, None) for _, _, message in reversed(waiting)]
     return tuple(entries)
+
+
+def _in_turns(entries: Sequence[tuple[Message, int | None]]) -> tuple[tuple[Message, int | None], ...]:
+    turned = list(entries)
+    for i in range(1, len(turned) - 1):
+        message, position = turned[i]
+        if position is None and message.role == turned[i - 1][0].role == turned[i + 1][0].role == "user":
+            turned[i] = (replace(message, role="assistant"), None)
+    return tuple(turned)
 
 
 def _within_units(base: Messages) -> frozenset[int]:

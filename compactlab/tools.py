@@ -20,6 +20,12 @@ _OTHER_NAMES = {
 }
 _SAME = {other: name for name, others in _OTHER_NAMES.items() for other in others.split()}
 
+_ASKING = frozenset(
+    """
+    ask ask_user askuserquestion ask_user_question ask_followup_question ask_human request_user_input user_input
+    question confirm request_approval get_user_input
+    """.split()
+)
 _READERS = frozenset({"read", "grep", "glob", "list_dir"})
 _READING_PROGRAMS = frozenset(
     """
@@ -44,6 +50,15 @@ def tool_name(recorded: str) -> str:
     """
     folded = recorded.rpartition(".")[2].casefold()
     return _SAME.get(folded, folded)
+
+
+def asks_person(call: ToolCall) -> bool:
+    """Tell whether a call puts a question to a person: its result holds the person's own words.
+
+    >>> asks_person(ToolCall("1", "AskUserQuestion", "{}")), asks_person(ToolCall("2", "bash", "{}"))
+    (True, False)
+    """
+    return call.name.rpartition(".")[2].casefold() in _ASKING
 
 
 def is_read_only(call: ToolCall) -> bool:

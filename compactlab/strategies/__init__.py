@@ -31,13 +31,15 @@ class Context:
     """What a strategy may know beside the messages.
 
     `target` is the weight in tokens that the whole result should not pass, or None; `originals` are the messages as
-    they were before any earlier step of the same compaction.
+    they were before any earlier step of the same compaction. `alternates` says that person and agent must take turns in
+    what comes out: a tail then begins with a person's words.
     """
 
     meter: Meter
     target: int | None = None
     model: Model | None = None
     originals: Messages = ()
+    alternates: bool = False
 
 
 @dataclass(frozen=True, repr=False)

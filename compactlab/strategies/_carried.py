@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from compactlab.strategies._notes import CARRIED
 from compactlab.tokens import Meter
+from compactlab.tools import asks_person
 from compactlab.transcript import Message, Text
 
 CUT = "[… cut]"
@@ -28,6 +29,19 @@ RESERVED = 20
 """Tokens for the heading and the line that says how many messages were cut."""
 
 _DROPPED = re.compile(r"\[(\d+) messages? cut\]")
+
+
+def spoken(messages: Sequence[Message]) -> list[str]:
+    """A person's words among *messages*, in order: what they wrote, what they answered when a tool asked them, and
+    what an earlier note carried of both.
+    """
+    asked = {call.id for message in messages for call in message.calls if asks_person(call)}
+    words: list[str] = []
+    for message in messages:
+        words += carried_before(message) if message.synthetic else []
+        words += [message.text] if message.by_person else []
+        words += [result.text for result in message.results if result.call_id in asked and not result.is_error]
+    return [text for text in words if text.strip()]
 
 
 def quoted(words: Sequence[str]) -> str:

@@ -35,6 +35,8 @@ def slide(
     else:
         room = context.target - reserve - context.meter.messages(messages[i] for i in held)
         tail = _fitting(messages, fresh, held, room, context)
+    if context.alternates:
+        tail -= _before_a_person(messages, sorted(tail - held))
     keep = held | tail
     gone = [message for i, message in enumerate(messages) if i not in keep]
     return Slide(frozenset(keep), tuple(gone), not all(is_note(message) for message in gone))
@@ -52,6 +54,12 @@ def _fitting(
             break
         tail.update(loose)
     return tail
+
+
+def _before_a_person(messages: Messages, tail: list[int]) -> set[int]:
+    """The start of a tail up to the first words of a person: where turns must alternate, it may not begin earlier."""
+    first = next((i for i in tail if messages[i].by_person), None)
+    return {i for i in tail if first is None or i < first}
 
 
 def with_note(messages: Messages, keep: frozenset[int], left: Message) -> Messages:

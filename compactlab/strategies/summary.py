@@ -18,7 +18,7 @@ from compactlab.history import protected
 from compactlab.llm import ModelError, Request, asked
 from compactlab.llm.prompts import SECTIONS, SUMMARY_SYSTEM, summary_prompt
 from compactlab.strategies import Compacted, Context, Strategy
-from compactlab.strategies._carried import CUT, carried, carried_before, quoted
+from compactlab.strategies._carried import CUT, carried, quoted, spoken
 from compactlab.strategies._notes import SUMMARY, without_headings
 from compactlab.strategies._slide import originals, slide, with_note
 from compactlab.transcript import Message, Messages, Text
@@ -65,10 +65,8 @@ class Summarise(Strategy):
         summary = without_headings(parsed(asked(context.model, request)))
         kept = context.meter.truncated(summary, longest)
         text = f"{SUMMARY}\n{kept}" + ("" if kept == summary else f" {CUT}")
-        words = [said for message in gone if is_summary(message) for said in carried_before(message)]
-        words += [message.text for message in gone if message.by_person and message.text.strip()]
-        spoken = carried(words, room, context.meter)
-        blocks = (Text(text), Text(quoted(spoken))) if spoken else (Text(text),)
+        words = carried(spoken(originals(gone, context)), room, context.meter)
+        blocks = (Text(text), Text(quoted(words))) if words else (Text(text),)
         return Compacted(with_note(messages, keep, Message("user", blocks, synthetic=True)))
 
     def _longest(self, messages: Messages, context: Context, room: int) -> int:
