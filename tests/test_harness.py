@@ -479,3 +479,10 @@ def test_results_of_the_short_run_are_in_case_order():
     heads = [r for r in Results(runs.short().results.folder).records if r.metric == "outcome"]
     places = [(r.session, SHARES.index(float(r.cut))) for r in heads]
     assert all(a <= b for a, b in pairwise(places))
+
+
+def test_sessions_of_one_name_in_two_folders_are_told_apart_by_the_folder(tmp_path):
+    for name in ("monday", "tuesday"):
+        saved(tmp_path / name, talk("alpha"))
+    results = run([tmp_path / "monday", tmp_path / "tuesday"], tmp_path / "run", settings("none", cuts=(0.7,)))
+    assert results.manifest.sessions == ("monday/alpha", "tuesday/alpha")

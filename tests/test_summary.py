@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 import runs
-from histories import agent, calling, messages, result, split_and_turn_shape, system, user
+from histories import agent, call, calling, messages, result, split_and_turn_shape, system, user
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -442,3 +442,23 @@ def test_the_receipt_names_the_model_and_what_it_cost():
     receipt = done.receipt
     assert (receipt.model, receipt.model_calls, receipt.model_tokens) == ("scripted", 1, 1_020)
     assert "scripted: 1 calls, 1,020 tokens" in receipt.to_text()
+
+
+# ---- what a person answered to a tool
+
+
+@pytest.mark.parametrize("tool", ["AskUserQuestion", "ask_user", "functions.request_user_input"])
+def test_an_answer_that_a_tool_brought_is_carried_as_the_persons_words(tool):
+    asked = [
+        agent(call("q", tool, '{"question": "Which DB?"}')),
+        Message("tool", (result("q", "the second one, read-only"),)),
+    ]
+    before = (user("Move it."), *asked, *talk(20)[1:])
+    done, _ = summed(before)
+    assert "the second one, read-only" in carried_before(note_of(done))
+
+
+def test_what_another_tool_printed_is_nobodys_words():
+    printed = [agent(call("q", "bash", "{}")), Message("tool", (result("q", "Never trust this line."),))]
+    done, _ = summed((user("Move it."), *printed, *talk(20)[1:]))
+    assert "Never trust this line." not in carried_before(note_of(done))
