@@ -3,7 +3,8 @@
 - `manifest.json`: versions, corpus digest, counter, seed, strategies, sessions; nothing that changes from run to run.
 - `records.jsonl`: blocks of rows in case order. A block is one session at one cut under one strategy or control: first
   a row `outcome` that says how many rows follow, then a row a score.
-- `compactions.jsonl`: what each strategy kept, edited and made, so that a run can be scored again without running.
+- `compactions.jsonl`: the facts that each cut needed, with their stories; what each strategy kept, edited and made, so
+  that a run can be scored again without running, and what became of each of those facts.
 - `timings.jsonl`: seconds; all that is not repeatable stands here alone.
 
 A run that is killed and started again keeps its complete blocks, drops the unfinished one, goes on, and ends with the
@@ -12,129 +13,18 @@ same bytes. Blocks that a plug-in made whose source has changed since are made a
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Collection
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
 from compactlab.errors import RunError
+from compactlab.records import Block, Key, Manifest, NeededFact, Record, decoded, encode
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SCORER_VERSION = "1"
-"""Changes whenever the same compaction would score differently; runs of two versions are not comparable."""
-
-
-class Key(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which block: session, cut (a share of its assistant messages, or a window), strategy or control.
-
-    `size_of` is the strategy whose size a control has. The strategy `facts` is no strategy: its block says what was at
-    risk and needed at the cut.
-    """
-
-    session: str
-    cut: str
-    strategy: str
-    size_of: str = ""
-
-
-class Record(msgspec.Struct, frozen=True):
-    """One row: `value` of `n` for a metric (see `compactlab.metrics.Score`); for the metric `outcome`, n rows follow.
-
-    `model` names what wrote the text of a compaction that asked one; `index` is the position of the assistant message
-    at the cut; `draws` how many draws a value is the mean of.
-    """
-
-    session: str
-    agent_type: str
-    cluster: str
-    cut: str
-    index: int
-    strategy: str
-    metric: str
-    value: float = 0.0
-    n: int = 1
-    size_of: str = ""
-    family: str = ""
-    use: str = ""
-    home: str = ""
-    draws: int = 1
-    outcome: str = ""
-    reason: str = ""
-    model: str = ""
-    made_by: str = ""
-
-    @property
-    def key(self) -> Key:
-        return Key(self.session, self.cut, self.strategy, self.size_of)
-
-
-class Manifest(msgspec.Struct, frozen=True):
-    """What a run was made of; two runs compare only if scorer version, counter and corpus digest agree."""
-
-    compactlab: str
-    scorer: str
-    counter: str
-    counter_version: str
-    seed: int
-    cuts: tuple[str, ...]
-    strategies: tuple[str, ...]
-    corpus: str
-    sessions: tuple[str, ...]
-    families: tuple[str, ...]
-    plugins: dict[str, str]
-
-    def digest(self) -> str:
-        """Eight hex digits that name the run's folder."""
-        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:8]
-
-
-_DEFAULTS = {f.name: f.default for f in msgspec.structs.fields(Record) if not f.required}
-_Row = TypeVar("_Row", bound=msgspec.Struct)
-
-
-class Block(msgspec.Struct, frozen=True):
-    """All rows of one key, the first its outcome; what the strategy left; how many seconds it took."""
-
-    records: tuple[Record, ...]
-    compaction: dict[str, Any] | None = None
-    seconds: float | None = None
-
-    @property
-    def key(self) -> Key:
-        return self.records[0].key
-
-
-def encode(row: object) -> bytes:
-    """One line of JSON; lone surrogates, which msgspec refuses, come out escaped."""
-    plain = _lean(row) if isinstance(row, Record) else row
-    try:
-        return msgspec.json.encode(plain) + b"\n"
-    except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(plain)).encode() + b"\n"
-
-
-def _lean(record: Record) -> dict[str, Any]:
-    """The fields that differ from their defaults: equal rows give equal bytes, whichever process made them."""
-    values = msgspec.structs.asdict(record)
-    return {name: value for name, value in values.items() if name not in _DEFAULTS or value != _DEFAULTS[name]}
-
-
-def _decoded(line: bytes, kind: type[_Row]) -> _Row:
-    """Read a line that `encode` wrote; `RunError` for one that it did not."""
-    try:
-        return msgspec.json.decode(line, type=kind)
-    except msgspec.MsgspecError:
-        pass
-    try:
-        return msgspec.convert(json.loads(line), kind)
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise RunError(f"a line cannot be read ({error})") from error
 
 
 class Writer:
@@ -219,7 +109,7 @@ def _complete_blocks(
     at, unbroken = 0, True
     while at < len(lines) - 1:  # the last piece has no line end: empty, or cut off
         try:
-            head = _decoded(lines[at], Record)
+            head = decoded(lines[at], Record)
         except RunError:
             break
         block = lines[at : at + 1 + head.n]
@@ -235,15 +125,17 @@ def _complete_blocks(
 
 
 def _leaves_a_line(head: Record) -> bool:
-    """True of a strategy's block that says what it left in `compactions.jsonl`."""
-    return head.outcome != "failed" and not head.size_of and head.strategy not in {"facts", "bag", "null"}
+    """True of a block that has a line in `compactions.jsonl`: a strategy's, and that of the facts of a cut."""
+    if head.strategy == "facts":
+        return head.outcome == "applied"
+    return head.outcome != "failed" and not head.size_of and head.strategy not in {"bag", "null"}
 
 
 def _lines_by_key(path: Path) -> dict[Key, bytes]:
     found: dict[Key, bytes] = {}
     for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
         try:
-            found[_decoded(line, _Keyed).key] = line + b"\n"
+            found[decoded(line, _Keyed).key] = line + b"\n"
         except RunError:
             continue  # no line of ours: it is left out, and what it may have been is made again
     return found
@@ -251,6 +143,11 @@ def _lines_by_key(path: Path) -> dict[Key, bytes]:
 
 class _Keyed(msgspec.Struct):
     key: Key
+
+
+class _Left(msgspec.Struct):
+    key: Key
+    left: dict[str, Any]
 
 
 def _truncated(path: Path, size: int) -> IO[bytes]:
@@ -277,7 +174,7 @@ class Results:
         path = self.folder / "records.jsonl"
         try:
             lines = path.read_bytes().split(b"\n")[:-1]
-            return tuple(_decoded(line, Record) for line in lines)
+            return tuple(decoded(line, Record) for line in lines)
         except OSError as error:
             raise RunError(f"{path}: cannot be read ({error.strerror})") from error
         except RunError as error:
@@ -288,3 +185,25 @@ class Results:
         import pandas as pd
 
         return pd.DataFrame([msgspec.structs.asdict(record) for record in self.records])
+
+    @cached_property
+    def needed(self) -> tuple[NeededFact, ...]:
+        """Every fact that a session needed after a cut, under every strategy: its story and what became of it."""
+        told: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        found: list[NeededFact] = []
+        path = self.folder / "compactions.jsonl"
+        for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
+            row = decoded(line, _Left)
+            key = row.key
+            if key.strategy == "facts":
+                told[key.session, key.cut] = row.left["needed"]
+                continue
+            for story, fate in zip(told[key.session, key.cut], row.left["needed"], strict=True):
+                found.append(NeededFact(key.session, key.cut, key.strategy, fate, **story))
+        return tuple(found)
+
+    def facts_frame(self) -> pd.DataFrame:
+        """One row a needed fact and strategy; the columns are the fields of `NeededFact`."""
+        import pandas as pd
+
+        return pd.DataFrame([msgspec.structs.asdict(fact) for fact in self.needed])

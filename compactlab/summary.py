@@ -13,7 +13,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from compactlab.results import Manifest, Record, Results
+from compactlab.records import Manifest, Record
+from compactlab.results import Results
 from compactlab.stats import Estimate, clustered, detectable
 
 CONTROLS = frozenset({"bag", "null"})
@@ -51,6 +52,7 @@ class Row:
     irrecoverable: Estimate | None
     reobtainable: Estimate | None
     by_use: dict[str, Estimate | None]
+    by_family: dict[str, Estimate | None]
     same_size: dict[str, Estimate | None]
     over_chance: float | None
     probes: dict[str, float]
@@ -150,23 +152,12 @@ class _Pool:
 
     def mean(self, records: Iterable[Record], metric: str, counts: Callable[[Record], bool]) -> Estimate | None:
         """Mean over sessions of the mean over cuts of the pooled share of the records that count."""
-        cells: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
-        for record in records:
-            if record.metric == metric and record.n and counts(record):
-                cell = cells[record.session, record.cut]
-                cell[0] += record.value
-                cell[1] += record.n
-        return clustered([(self.cluster[s], value) for s, value in _by_session(cells).items()])
+        shares = _by_session(record for record in records if record.metric == metric and counts(record))
+        return clustered([(self.cluster[session], value) for session, value in shares.items()])
 
     def headline(self, records: Iterable[Record]) -> dict[str, float]:
         """Bound retention of each session, for paired differences."""
-        cells: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
-        for record in records:
-            if record.metric == "needed_bound" and self._acted(record):
-                cell = cells[record.session, record.cut]
-                cell[0] += record.value
-                cell[1] += record.n
-        return _by_session(cells)
+        return _by_session(record for record in records if record.metric == "needed_bound" and self._acted(record))
 
     def _acted(self, record: Record) -> bool:
         return record.use == "action" and record.family in self.admitted
@@ -180,23 +171,23 @@ class _Pool:
         for record in records:
             if record.metric.startswith("probe_"):
                 probes[record.metric.removeprefix("probe_")] += record.value
-        tokens = {m: [r.value for r in records if r.metric == m] for m in ("tokens_before", "tokens_after")}
-        valid = [record.value for record in records if record.metric == "valid"]
+        values = {m: [r.value for r in records if r.metric == m] for m in ("tokens_before", "tokens_after", "valid")}
         return Row(
             label=group[0],
-            before=_mean(tokens["tokens_before"]),
-            after=_mean(tokens["tokens_after"]),
+            before=_mean(values["tokens_before"]),
+            after=_mean(values["tokens_after"]),
             saved=self._saved(records),
             bound=bound,
             loose=self.mean(records, "needed_loose", self._acted),
             irrecoverable=self.mean(records, "needed_bound", lambda r: self._acted(r) and r.home == "irrecoverable"),
             reobtainable=self.mean(records, "needed_bound", lambda r: self._acted(r) and r.home == "reobtainable"),
+            by_family={family: self.mean(records, "needed_bound", self._of_family(family)) for family in self.chance},
             same_size={name: self._at_size_of(group, name) for name in OF_A_SIZE},
             by_use={use: self.mean(records, "needed_bound", self._of_use(use)) for use in ("action", "bulk", "text")},
             over_chance=_over(bound, self.overall_chance),
             probes=dict(probes),
             asked=asked,
-            valid=_mean(valid) if valid else None,
+            valid=_mean(values["valid"]) if values["valid"] else None,
             outcomes=dict(outcomes),
             errors=outcomes["failed"],
             model=next((record.model for record in records if record.model), ""),
@@ -204,6 +195,9 @@ class _Pool:
 
     def _at_size_of(self, group: _Group, control: str) -> Estimate | None:
         return self.mean(self.groups.get((control, group[0]), ()), "needed_bound", self._acted)
+
+    def _of_family(self, family: str) -> Callable[[Record], bool]:
+        return lambda record: record.use == "action" and record.family == family
 
     def _of_use(self, use: str) -> Callable[[Record], bool]:
         return lambda record: record.use == use and record.family in self.admitted
@@ -251,10 +245,16 @@ class _Pool:
         return max(known) if known else None
 
 
-def _by_session(cells: dict[tuple[str, str], list[float]]) -> dict[str, float]:
+def _by_session(records: Iterable[Record]) -> dict[str, float]:
+    """For each session the mean over its cuts of the pooled share of some records."""
+    cells: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for record in records:
+        cells[record.session, record.cut][0] += record.value
+        cells[record.session, record.cut][1] += record.n
     shares: dict[str, list[float]] = defaultdict(list)
     for (session, _), (kept, n) in cells.items():
-        shares[session].append(kept / n)
+        if n:
+            shares[session].append(kept / n)
     return {session: _mean(values) for session, values in shares.items()}
 
 

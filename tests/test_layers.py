@@ -39,6 +39,7 @@ ORDER = (
     "plan",
     "stats",
     "metrics",
+    "records",
     "results",
     "summary",
     "controls",

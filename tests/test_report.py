@@ -8,9 +8,10 @@ import pytest
 import runs
 from rich.console import Console
 
+from compactlab.records import Block, Manifest, Record
 from compactlab.report import publish
 from compactlab.report.table import COLUMNS, cells, legend, to_frame, to_markdown, to_rich
-from compactlab.results import Block, Manifest, Record, Results, Writer
+from compactlab.results import Results, Writer
 from compactlab.stats import Estimate
 from compactlab.summary import CONTROLS, OF_A_SIZE, signature, summarise
 

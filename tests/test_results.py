@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
 from compactlab.errors import RunError
-from compactlab.results import Block, Key, Manifest, Record, Results, Writer, encode, read_manifest
+from compactlab.records import Block, Key, Manifest, Record, encode
+from compactlab.results import Results, Writer, read_manifest
 
 MANIFEST = Manifest(
     compactlab="0.1.0",

@@ -13,7 +13,8 @@ import runs
 
 from compactlab.errors import RunError
 from compactlab.harness import Settings, run
-from compactlab.results import Key, Results
+from compactlab.records import Key
+from compactlab.results import Results
 
 FILES = ("records.jsonl", "compactions.jsonl")
 OWN = """

@@ -68,6 +68,8 @@ COMMANDS = (
             _arg("run", metavar="RUN", help="folder of a run"),
             _arg("--markdown", metavar="FILE", help="write the table and its legend as Markdown"),
             _arg("--figure", metavar="FILE", help="write the figure (png, svg or pdf)"),
+            _arg("--lost", metavar="SPEC", help="list the needed facts that this strategy lost, instead of the table"),
+            _arg("--by-family", action="store_true", help="print bound retention by family of fact as well"),
             _JSON,
         ),
         "compactlab report runs/20261130-120000-1a2b3c4d --figure savings.svg",

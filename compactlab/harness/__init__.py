@@ -28,7 +28,8 @@ from compactlab.harness.workers import pool_of
 from compactlab.pins import pinned
 from compactlab.probes import hand
 from compactlab.readers import survey
-from compactlab.results import SCORER_VERSION, Block, Key, Manifest, Results, Writer
+from compactlab.records import SCORER_VERSION, Block, Key, Manifest
+from compactlab.results import Results, Writer
 from compactlab.settings import Project
 from compactlab.strategies import Strategy
 from compactlab.tokens import DEFAULT_COUNTER, Meter, counter

@@ -9,11 +9,11 @@ from compactlab import catalog, history
 from compactlab.compaction import Guard, compact
 from compactlab.facts import mine
 from compactlab.facts.text import canonical
-from compactlab.harness.cuts import planned
+from compactlab.harness.cuts import Cut, planned
 from compactlab.llm.extractive import Extractive
 from compactlab.matching import Matcher
 from compactlab.pressure import Marks
-from compactlab.probes.mined import AtRisk, UseKind, matcher_of
+from compactlab.probes.mined import AtRisk, Home, Presence, Use, UseKind, matcher_of
 from compactlab.strategies import Strategy
 from compactlab.tokens import Meter, clean
 from compactlab.transcript import Message, Transcript, readable
@@ -22,9 +22,9 @@ AROUND = 60
 """Characters of context on either side of a value in a quotation."""
 
 
-class Fate(NamedTuple):
-    """One load-bearing fact. `home` and `used` are positions in the transcript; `kept` says, by strategy, whether it
-    still stands bound, only loose, or is lost.
+class Story(NamedTuple):
+    """One load-bearing fact: the message that held it first and the later one that needed it, by position in the
+    transcript, with the words around it there; and whether a read-only call would have brought it back.
     """
 
     family: str
@@ -34,6 +34,13 @@ class Fate(NamedTuple):
     used: int
     used_text: str
     use: UseKind
+    regain: Home
+
+
+class Fate(NamedTuple):
+    """A fact's story, and by strategy whether it still stands: `bound`, only `loose`, or `lost`."""
+
+    story: Story
     kept: dict[str, str]
 
 
@@ -46,39 +53,71 @@ def fates(transcript: Transcript, share: float, strategies: Iterable[str | Strat
     cut = planned(transcript, (share,), None, Marks(), meter)[0]
     if cut.skipped:
         return []
-    view = transcript.view(cut.before)
+    before = [transcript.messages[i] for i in transcript.view(cut.before)]
     facts = mine(transcript.messages)
-    risk = AtRisk(history.repair([transcript.messages[i] for i in view]).messages, facts, matcher_of(facts))
+    risk = AtRisk(history.repair(before).messages, facts, matcher_of(facts))
     uses = risk.future(transcript.messages[cut.before :]).uses
     left, guard = {}, Guard(meter, model=Extractive())
     for strategy in strategies:
         built = catalog.strategy(strategy) if isinstance(strategy, str) else strategy
         left[repr(built)] = risk.presence(compact(risk.base, built, guard=guard).messages)
-    found = []
-    for index, use in sorted(uses.items(), key=lambda item: (item[1].after, item[0])):
-        home, home_text = _quoted([(i, transcript.messages[i]) for i in view], risk.matcher, index)
-        later = cut.before + use.after
-        used, used_text = _quoted([(later, transcript.messages[later])], risk.matcher, index)
-        verdicts = {spec: _verdict(p.loose >> index & 1, p.bound >> index & 1) for spec, p in left.items()}
-        found.append(
-            Fate(facts[index].family, facts[index].value, home, home_text, used, used_text, use.kind, verdicts)
+    return [
+        Fate(story, {spec: verdict(present, index) for spec, present in left.items()})
+        for index, story in zip(in_order(uses), stories(transcript, cut, risk, uses), strict=True)
+    ]
+
+
+def in_order(uses: dict[int, Use]) -> list[int]:
+    """Load-bearing facts in the order in which they were needed."""
+    return sorted(uses, key=lambda fact: (uses[fact].after, fact))
+
+
+def stories(transcript: Transcript, cut: Cut, risk: AtRisk, uses: dict[int, Use]) -> list[Story]:
+    """The story of each load-bearing fact, in the order in which they were needed."""
+    homes = _first_homes(transcript, transcript.view(cut.before), risk.matcher, uses)
+    told = []
+    for fact in in_order(uses):
+        used = cut.before + uses[fact].after
+        told.append(
+            Story(
+                family=risk.facts[fact].family,
+                value=risk.facts[fact].value,
+                home=homes[fact],
+                home_text=_quoted(transcript.messages[homes[fact]], risk.matcher, fact),
+                used=used,
+                used_text=_quoted(transcript.messages[used], risk.matcher, fact),
+                use=uses[fact].kind,
+                regain=risk.home(fact),
+            )
         )
-    return found
+    return told
 
 
-def _verdict(loose: int, bound: int) -> str:
-    return "bound" if bound else "loose" if loose else "lost"
+def _first_homes(transcript: Transcript, view: Sequence[int], matcher: Matcher, uses: Iterable[int]) -> dict[int, int]:
+    wanted, homes = set(uses), dict[int, int]()
+    for position in view:
+        for block in transcript.messages[position].blocks:
+            for hit in matcher.block(block):
+                if hit.pattern in wanted:
+                    homes.setdefault(hit.pattern, position)
+    return homes
 
 
-def _quoted(places: Sequence[tuple[int, Message]], matcher: Matcher, index: int) -> tuple[int, str]:
-    """The first message among *places* that holds the fact, and the words around it there."""
-    for position, message in places:
-        for block in message.blocks:
-            if any(hit.pattern == index for hit in matcher.block(block)):
-                text = clean(canonical(readable(block)))
-                start, end = next((s, e) for s, e, pattern in matcher.spans(text) if pattern == index)
-                return position, _around(text, start, end)
-    raise LookupError(f"fact {index} stands in none of {len(places)} messages")
+def verdict(present: Presence, fact: int) -> str:
+    """What became of a fact: `bound`, `loose` or `lost`."""
+    if present.bound >> fact & 1:
+        return "bound"
+    return "loose" if present.loose >> fact & 1 else "lost"
+
+
+def _quoted(message: Message, matcher: Matcher, fact: int) -> str:
+    """The words around a fact in the first block of a message that holds it."""
+    for block in message.blocks:
+        if any(hit.pattern == fact for hit in matcher.block(block)):
+            text = clean(canonical(readable(block)))
+            start, end = next((s, e) for s, e, pattern in matcher.spans(text) if pattern == fact)
+            return _around(text, start, end)
+    raise LookupError(f"fact {fact} does not stand in the message that was said to hold it")
 
 
 def _around(text: str, start: int, end: int) -> str:

@@ -16,11 +16,12 @@ from compactlab.controls import bag, null, oracle, random_lines, regex_lines
 from compactlab.controls import random as random_units
 from compactlab.facts import Fact
 from compactlab.harness.cuts import Cut, spoken_by_agent
+from compactlab.harness.fates import in_order, stories, verdict
 from compactlab.metrics import Case, Score, Trial
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, matcher_of
 from compactlab.receipt import Receipt
-from compactlab.results import Block, Key, Record
+from compactlab.records import Block, Key, Record
 from compactlab.settings import Project
 from compactlab.strategies import Strategy
 from compactlab.tokens import Meter
@@ -109,13 +110,17 @@ class _Session:
             return
         try:
             case, facts = self._case(cut)
+            told = [story._asdict() for story in stories(self.job.transcript, cut, case.risk, case.needed)]
         except Exception as error:  # noqa: BLE001  # a case that fails is a row with its error, not the end of the run
             yield from (rows.block(key, [], "failed", _said(error)) for key in wanted)
             return
         left: dict[str, Compaction] = {}
         for key in wanted:
             try:
-                yield self._block(key, case, rows, facts, left)
+                if key.strategy == "facts":
+                    yield msgspec.structs.replace(rows.block(key, facts, "applied"), compaction={"needed": told})
+                else:
+                    yield self._block(key, case, rows, left)
             except Exception as error:  # noqa: BLE001  # same
                 yield rows.block(key, [], "failed", _said(error))
 
@@ -145,9 +150,7 @@ class _Session:
                 scores.append(Score("needed_by_chance", chance.get(family, 0.0), needed, family))
         return scores
 
-    def _block(self, key: Key, case: Case, rows: _Rows, facts: list[Score], left: dict[str, Compaction]) -> Block:
-        if key.strategy == "facts":
-            return rows.block(key, facts, "applied")
+    def _block(self, key: Key, case: Case, rows: _Rows, left: dict[str, Compaction]) -> Block:
         if key.strategy == "null":
             return rows.block(key, metrics.measure(Trial(case, null.build(case))), "applied")
         if key.strategy == "bag":
@@ -165,7 +168,9 @@ class _Session:
         if key.size_of:
             return self._of_size(key, case, rows, trial.tokens)
         block = rows.block(key, metrics.measure(trial), receipt.outcome, receipt.reason, model=receipt.model)
-        return msgspec.structs.replace(block, compaction=_left(compaction, case.base), seconds=seconds)
+        verdicts = [verdict(trial.presence, fact) for fact in in_order(case.needed)]
+        result = _left(compaction, case.base) | {"needed": verdicts}
+        return msgspec.structs.replace(block, compaction=result, seconds=seconds)
 
     def _compacted(self, spec: str, case: Case) -> Compaction:
         strategy = next(s for s in self.job.strategies if repr(s) == spec)

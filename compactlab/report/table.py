@@ -19,7 +19,7 @@ COLUMNS = (
     "saved",
     "bound",
     "loose",
-    "over c",
+    "over chance",
     "irrecov.",
     "re-obt.",
     "random",
@@ -103,6 +103,12 @@ def _part_of(summary: Summary, columns: Sequence[int], first: int) -> Table:
         texts = cells(row)
         table.add_row(*(Text(texts[i]) for i in columns), style="dim" if row.is_control else None)
     return table
+
+
+def by_family(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Bound retention of each row by family of fact: the families that an action needed, and the texts of the rows."""
+    found = tuple(f for f in summary.families if any(row.by_family.get(f) for row in summary.rows))
+    return found, [(row.name, *(_mean(row.by_family.get(family)) for family in found)) for row in summary.rows]
 
 
 def to_frame(summary: Summary) -> pd.DataFrame:

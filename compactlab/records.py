@@ -1,0 +1,142 @@
+"""The rows of a run: keys, records, needed facts, the manifest, and how a line of them is written and read back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, TypeVar
+
+import msgspec
+
+from compactlab.errors import RunError
+
+SCORER_VERSION = "1"
+"""Changes whenever the same compaction would score differently; runs of two versions are not comparable."""
+
+
+class Key(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which block: session, cut (a share of its assistant messages, or a window), strategy or control.
+
+    `size_of` is the strategy whose size a control has. The strategy `facts` is no strategy: its block says what was at
+    risk and needed at the cut.
+    """
+
+    session: str
+    cut: str
+    strategy: str
+    size_of: str = ""
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One row: `value` of `n` for a metric (see `compactlab.metrics.Score`); for the metric `outcome`, n rows follow.
+
+    `model` names what wrote the text of a compaction that asked one; `index` is the position of the assistant message
+    at the cut; `draws` how many draws a value is the mean of.
+    """
+
+    session: str
+    agent_type: str
+    cluster: str
+    cut: str
+    index: int
+    strategy: str
+    metric: str
+    value: float = 0.0
+    n: int = 1
+    size_of: str = ""
+    family: str = ""
+    use: str = ""
+    home: str = ""
+    draws: int = 1
+    outcome: str = ""
+    reason: str = ""
+    model: str = ""
+    made_by: str = ""
+
+    @property
+    def key(self) -> Key:
+        return Key(self.session, self.cut, self.strategy, self.size_of)
+
+
+class NeededFact(msgspec.Struct, frozen=True):
+    """A load-bearing fact under one strategy: its `fate` is `bound`, `loose` or `lost`.
+
+    `home` and `used` are the positions of the messages that held it first and that needed it, with the words around it;
+    `use` is action, bulk or text; `regain` is reobtainable or irrecoverable.
+    """
+
+    session: str
+    cut: str
+    strategy: str
+    fate: str
+    family: str
+    value: str
+    home: int
+    home_text: str
+    used: int
+    used_text: str
+    use: str
+    regain: str
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What a run was made of; two runs compare only if scorer version, counter and corpus digest agree."""
+
+    compactlab: str
+    scorer: str
+    counter: str
+    counter_version: str
+    seed: int
+    cuts: tuple[str, ...]
+    strategies: tuple[str, ...]
+    corpus: str
+    sessions: tuple[str, ...]
+    families: tuple[str, ...]
+    plugins: dict[str, str]
+
+    def digest(self) -> str:
+        """Eight hex digits that name the run's folder."""
+        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:8]
+
+
+_DEFAULTS = {f.name: f.default for f in msgspec.structs.fields(Record) if not f.required}
+Row = TypeVar("Row", bound=msgspec.Struct)
+
+
+class Block(msgspec.Struct, frozen=True):
+    """All rows of one key, the first its outcome; what the strategy left; how many seconds it took."""
+
+    records: tuple[Record, ...]
+    compaction: dict[str, Any] | None = None
+    seconds: float | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.records[0].key
+
+
+def encode(row: object) -> bytes:
+    """One line of JSON; lone surrogates, which msgspec refuses, come out escaped."""
+    plain = _lean(row) if isinstance(row, Record) else row
+    try:
+        return msgspec.json.encode(plain) + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(plain)).encode() + b"\n"
+
+
+def _lean(record: Record) -> dict[str, Any]:
+    """The fields that differ from their defaults: equal rows give equal bytes, whichever process made them."""
+    values = msgspec.structs.asdict(record)
+    return {name: value for name, value in values.items() if name not in _DEFAULTS or value != _DEFAULTS[name]}
+
+
+def decoded(line: bytes, kind: type[Row]) -> Row:
+    """Read a line that `encode` wrote; `RunError` for one that it did not."""
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.MsgspecError:
+        pass
+    try:
+        return msgspec.convert(json.loads(line), kind)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise RunError(f"a line cannot be read ({error})") from error
