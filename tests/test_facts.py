@@ -209,6 +209,12 @@ STRESS = {
 
 
 @pytest.mark.parametrize("kind", STRESS)
+def test_half_a_million_times_one_character_holds_no_fact(kind):
+    assert mine(said(STRESS[kind] * (500_000 // len(STRESS[kind])))) == ()
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("kind", STRESS)
 def test_five_million_times_one_character_takes_seconds(kind):
     start = time.process_time()
     assert mine(said(STRESS[kind] * (5_000_000 // len(STRESS[kind])))) == ()
@@ -224,6 +230,7 @@ SLOW = {
 }  # fmt: skip
 
 
+@pytest.mark.study
 @pytest.mark.parametrize("kind", SLOW)
 def test_twice_the_text_takes_about_twice_the_time(kind):
     def seconds(length):
@@ -236,6 +243,7 @@ def test_twice_the_text_takes_about_twice_the_time(kind):
     assert seconds(200_000) < 3 * seconds(100_000) + 1
 
 
+@pytest.mark.study
 def test_a_session_is_mined_in_about_a_second():
     messages = messages_of("subagent-tally")
     start = time.process_time()

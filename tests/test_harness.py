@@ -247,7 +247,9 @@ def test_the_run_of_all_strategies_has_no_error_and_every_cell_is_valid(tmp_path
 def test_the_numbers_of_a_cell_are_those_of_a_compaction_made_anew():
     compactions = runs.whole().results.folder / "compactions.jsonl"
     lines = [json.loads(line) for line in compactions.read_bytes().splitlines()]
-    assert len(lines) == 52 * 3
+    facts = [line for line in lines if line["key"]["strategy"] == "facts"]
+    lines = [line for line in lines if line["key"]["strategy"] != "facts"]
+    assert (len(facts), len(lines)) == (52, 52 * 3)
     assert all(line["left"]["outcome"] in {"applied", "skipped"} for line in lines)
     after = {r.key: r.value for r in rows(runs.whole().results, "tokens_after")}
     before = {r.key: r.value for r in rows(runs.whole().results, "tokens_before")}

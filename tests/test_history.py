@@ -380,6 +380,7 @@ LONG = {
 }
 
 
+@pytest.mark.study
 @pytest.mark.parametrize("function", [pair, units, protected, repair, split_turns], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("shape", LONG)
 def test_time_grows_with_the_length_and_not_with_its_square(function, shape):

@@ -178,6 +178,7 @@ HARD_TO_READ = [
 ]
 
 
+@pytest.mark.study
 @pytest.mark.parametrize("text", [c[1] for c in HARD_TO_READ], ids=[c[0] for c in HARD_TO_READ])
 def test_no_text_takes_long_to_read(text):
     started = time.process_time()

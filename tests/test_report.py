@@ -278,7 +278,7 @@ def test_what_could_not_be_measured_is_a_dash():
         row, bound=None, loose=None, over_chance=None, irrecoverable=None, reobtainable=None, asked=0, valid=None
     )
     texts = dict(zip(COLUMNS, cells(row), strict=True))
-    for column in ("bound", "loose", "over c", "irrecov.", "re-obt.", "probes", "stale", "lost", "valid"):
+    for column in ("bound", "loose", "over chance", "irrecov.", "re-obt.", "probes", "stale", "lost", "valid"):
         assert texts[column] == "-"
 
 

@@ -213,6 +213,7 @@ def test_a_list_without_violations_keeps_none_after_repair(history):
             assert violations(repair(history).messages, rule_set) == ()
 
 
+@pytest.mark.study
 def test_time_grows_with_the_length_and_not_with_its_square():
     step = [user(), calling("a", "b"), answering("b"), answering("a"), agent(Reasoning("hm"), "Next.")]
     short, long = step * 400, step * 4_000
