@@ -1,4 +1,6 @@
-"""Hypothesis without deadlines, `--hypothesis-profile=repeatable` for the same examples each time; studies by `-m`."""
+"""Hypothesis without deadlines, the same examples each time where `CI` is set; studies by `-m`; the README's run."""
+
+import os
 
 import pytest
 import runs
@@ -6,7 +8,7 @@ from hypothesis import settings
 
 settings.register_profile("plain", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
-settings.load_profile("plain")
+settings.load_profile("repeatable" if os.environ.get("CI") else "plain")
 
 
 def pytest_collection_modifyitems(config, items):
