@@ -13,6 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from compactlab.errors import SpecError
+from compactlab.tokens import Meter
+from compactlab.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -123,3 +125,23 @@ def first_reached(cumulative: Iterable[float], window: int, mark: float) -> int 
     True
     """
     return next((i for i, weight in enumerate(cumulative) if pressure(weight, window) >= mark), None)
+
+
+def weights_in_view(transcript: Transcript, meter: Meter) -> list[int]:
+    """Weigh what stood in the agent's context up to and with each message, in tokens; recorded compactions count.
+
+    >>> from compactlab.transcript import Message, RecordedCompaction, Text
+    >>> said = tuple(Message("user", (Text("hello"),)) for _ in range(4))
+    >>> weights_in_view(Transcript("t", "", said, compactions=(RecordedCompaction(2),)), Meter())
+    [5, 10, 5, 10]
+    """
+    meter.messages(transcript.messages)
+    starts = {c.position for c in transcript.compactions}
+    weights: list[int] = []
+    weight = 0
+    for position, message in enumerate(transcript.messages):
+        if position in starts:
+            weight = meter.messages(transcript.messages[i] for i in transcript.view(position))
+        weight += meter.message(message)
+        weights.append(weight)
+    return weights

@@ -3,11 +3,14 @@
 import math
 
 import pytest
+from histories import messages
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlab.errors import SpecError
-from compactlab.pressure import Marks, allowance, crossed, first_reached, pressure
+from compactlab.pressure import Marks, allowance, crossed, first_reached, pressure, weights_in_view
+from compactlab.tokens import Meter
+from compactlab.transcript import RecordedCompaction, Transcript
 
 WINDOWS = (4_096, 8_192, 16_384, 32_768, 65_536, 128_000)
 
@@ -137,3 +140,14 @@ def test_the_position_found_is_where_the_mark_fires(window):
         armed = step.armed
         fired_at.update(dict.fromkeys(step.fired, position))
     assert fired_at == {mark: first_reached(cumulative, window, mark) for mark in Marks().values}
+
+
+@given(messages(), st.data())
+def test_the_weight_in_view_is_that_of_the_view(history, data):
+    places = data.draw(st.lists(st.integers(1, max(1, len(history))), max_size=3, unique=True))
+    marked = tuple(RecordedCompaction(place) for place in sorted(places) if place < len(history))
+    transcript = Transcript("t", "", history, compactions=marked)
+    meter = Meter("chars/4")
+    for position, weight in enumerate(weights_in_view(transcript, meter)):
+        seen = [history[i] for i in transcript.view(position) if i != position]
+        assert weight == meter.messages([*seen, history[position]])

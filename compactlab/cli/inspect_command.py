@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections import Counter
-from itertools import accumulate
 from typing import Any
 
 import msgspec
 
 from compactlab import history
 from compactlab.cli.output import print_json, print_table, print_warnings
-from compactlab.pressure import Marks, first_reached, pressure
+from compactlab.pressure import Marks, first_reached, pressure, weights_in_view
 from compactlab.readers import survey
 from compactlab.tokens import Meter
 from compactlab.transcript import Transcript
@@ -62,16 +61,16 @@ def _curve(transcript: Transcript, meter: Meter, window: int) -> list[dict[str, 
     """Pressure of what stood in the context at every tenth of the messages."""
     total = len(transcript.messages)
     ends = sorted({max(1, round(total * step / STEPS)) for step in range(1, STEPS + 1)}) if total else []
-    curve = []
-    for end in ends:
-        weight = meter.messages(transcript.messages[i] for i in transcript.view(end))
-        curve.append({"messages": end, "tokens": weight, "pressure": round(pressure(weight, window), 3)})
-    return curve
+    weights = weights_in_view(transcript, meter)
+    return [
+        {"messages": end, "tokens": weights[end - 1], "pressure": round(pressure(weights[end - 1], window), 3)}
+        for end in ends
+    ]
 
 
 def _marks(transcript: Transcript, meter: Meter, window: int) -> dict[str, int | None]:
-    """The message at which each mark is first reached, were nothing ever removed."""
-    weights = list(accumulate(meter.message(message) for message in transcript.messages))
+    """The message with which each mark is first reached."""
+    weights = weights_in_view(transcript, meter)
     marks = Marks().of(transcript.agent_type).values
     return {f"{mark:.2f}": first_reached(weights, window, mark) for mark in marks}
 

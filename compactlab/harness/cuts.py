@@ -7,10 +7,9 @@ the weight would look at one moment; metric study 12), or where the lowest mark 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
-from compactlab.pressure import Marks, first_reached
+from compactlab.pressure import Marks, first_reached, weights_in_view
 from compactlab.tokens import Meter
 from compactlab.transcript import Transcript
 
@@ -49,7 +48,7 @@ def spoken_by_agent(transcript: Transcript) -> list[int]:
 
 def _at_window(transcript: Transcript, window: int, mark: float, meter: Meter) -> Cut:
     spoken = spoken_by_agent(transcript)
-    reached = first_reached(accumulate(meter.message(m) for m in transcript.messages), window, mark)
+    reached = first_reached(weights_in_view(transcript, meter), window, mark)
     name = f"window {window}"
     after = [] if reached is None else [(n, i) for n, i in enumerate(spoken) if i > reached]
     if not after:
