@@ -17,14 +17,16 @@ SCORER_VERSION = "1"
 class Key(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which block: session, cut (a share of its assistant messages, or a window), strategy or control.
 
-    `size_of` is the strategy whose size a control has. The strategy `facts` is no strategy: its block says what was at
-    risk and needed at the cut.
+    `size_of` is the strategy whose size a control has; `budget` the share of the weight, in per cent, that the strategy
+    was to meet, empty without one. The strategy `facts` is no strategy: its block says what was at risk and needed at
+    the cut.
     """
 
     session: str
     cut: str
     strategy: str
     size_of: str = ""
+    budget: str = ""
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -44,6 +46,7 @@ class Record(msgspec.Struct, frozen=True):
     value: float = 0.0
     n: int = 1
     size_of: str = ""
+    budget: str = ""
     family: str = ""
     use: str = ""
     home: str = ""
@@ -55,7 +58,7 @@ class Record(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> Key:
-        return Key(self.session, self.cut, self.strategy, self.size_of)
+        return Key(self.session, self.cut, self.strategy, self.size_of, self.budget)
 
 
 class NeededFact(msgspec.Struct, frozen=True):
@@ -68,6 +71,7 @@ class NeededFact(msgspec.Struct, frozen=True):
     session: str
     cut: str
     strategy: str
+    budget: str
     fate: str
     family: str
     value: str
@@ -93,6 +97,7 @@ class Manifest(msgspec.Struct, frozen=True):
     sessions: tuple[str, ...]
     families: tuple[str, ...]
     plugins: dict[str, str]
+    budgets: tuple[str, ...] = ()
 
     def digest(self) -> str:
         """Eight hex digits that name the run's folder."""

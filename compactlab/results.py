@@ -199,7 +199,7 @@ class Results:
                 told[key.session, key.cut] = row.left["needed"]
                 continue
             for story, fate in zip(told[key.session, key.cut], row.left["needed"], strict=True):
-                found.append(NeededFact(key.session, key.cut, key.strategy, fate, **story))
+                found.append(NeededFact(key.session, key.cut, key.strategy, key.budget, fate, **story))
         return tuple(found)
 
     def facts_frame(self) -> pd.DataFrame:

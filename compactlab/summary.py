@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
+from compactlab.budgets import Missed, missed
 from compactlab.records import Manifest, Record
 from compactlab.results import Results
 from compactlab.stats import Estimate, clustered, detectable
@@ -22,7 +23,7 @@ OF_A_SIZE = ("random", "random_lines", "regex_lines", "oracle")
 REFUSED_ABOVE = 0.10
 """Share of a family's needed facts that unrelated sessions would need as well, above which the family is refused."""
 
-_Group = tuple[str, str]
+_Group = tuple[str, str, str]
 
 
 class Chance(NamedTuple):
@@ -44,6 +45,7 @@ class Row:
     """
 
     label: str
+    budget: str
     before: float
     after: float
     saved: Estimate
@@ -61,6 +63,7 @@ class Row:
     outcomes: dict[str, int]
     errors: int
     model: str
+    missed: Missed
 
     @property
     def is_control(self) -> bool:
@@ -68,8 +71,9 @@ class Row:
 
     @property
     def name(self) -> str:
-        """The label, and by which model or stand-in its text was written."""
-        return f"{self.label} ({self.model})" if self.model else self.label
+        """The label, the budget, and by which model or stand-in its text was written."""
+        name = f"{self.label} at {self.budget} %" if self.budget else self.label
+        return f"{name} ({self.model})" if self.model else name
 
 
 @dataclass(frozen=True)
@@ -109,8 +113,8 @@ class _Pool:
         self.records = results.records
         self.groups: dict[_Group, list[Record]] = defaultdict(list)
         for record in self.records:
-            self.groups[record.strategy, record.size_of].append(record)
-        self.facts = self.groups.pop(("facts", ""), [])
+            self.groups[record.strategy, record.size_of, record.budget].append(record)
+        self.facts = self.groups.pop(("facts", "", ""), [])
         self.cluster = {record.session: record.cluster for record in self.records}
 
     @cached_property
@@ -138,7 +142,7 @@ class _Pool:
 
     def _any_row(self, metric: str) -> list[Record]:
         """Records of one row that scored every case: the null control, which the harness builds without fail."""
-        return [record for record in self.groups.get(("null", ""), []) if record.metric == metric]
+        return [record for record in self.groups.get(("null", "", ""), []) if record.metric == metric]
 
     @cached_property
     def admitted(self) -> frozenset[str]:
@@ -174,6 +178,7 @@ class _Pool:
         values = {m: [r.value for r in records if r.metric == m] for m in ("tokens_before", "tokens_after", "valid")}
         return Row(
             label=group[0],
+            budget=group[2],
             before=_mean(values["tokens_before"]),
             after=_mean(values["tokens_after"]),
             saved=self._saved(records),
@@ -191,10 +196,11 @@ class _Pool:
             outcomes=dict(outcomes),
             errors=outcomes["failed"],
             model=next((record.model for record in records if record.model), ""),
+            missed=missed(records),
         )
 
     def _at_size_of(self, group: _Group, control: str) -> Estimate | None:
-        return self.mean(self.groups.get((control, group[0]), ()), "needed_bound", self._acted)
+        return self.mean(self.groups.get((control, group[0], group[2]), ()), "needed_bound", self._acted)
 
     def _of_family(self, family: str) -> Callable[[Record], bool]:
         return lambda record: record.use == "action" and record.family == family
@@ -237,7 +243,7 @@ class _Pool:
         """The largest smallest difference: what the least certain pair of strategies could have shown."""
         found = []
         plain = [group for group in self.groups if group[0] not in {*CONTROLS, *OF_A_SIZE}]
-        for one, other in combinations(plain, 2):
+        for one, other in (pair for pair in combinations(plain, 2) if pair[0][2] == pair[1][2]):
             first, second = self.headline(self.groups[one]), self.headline(self.groups[other])
             both = [(self.cluster[s], first[s] - second[s]) for s in first.keys() & second.keys()]
             found.append(detectable(sorted(both)))
@@ -271,30 +277,3 @@ def _over(bound: Estimate | None, chance: float | None) -> float | None:
 
 def _error(record: Record) -> str:
     return f"{record.session} at {record.cut}, {record.strategy}: {record.reason}"
-
-
-def signature(summary: Summary) -> str:
-    """One line that says how the numbers were made."""
-    manifest = summary.manifest
-    return " · ".join(
-        (
-            f"compactlab {manifest.compactlab}",
-            f"scorer {manifest.scorer}",
-            f"corpus {manifest.corpus}",
-            f"{manifest.counter} ({manifest.counter_version})",
-            f"cuts {','.join(manifest.cuts)}",
-            f"seed {manifest.seed}",
-            _models(summary),
-            f"{summary.sessions} sessions",
-            f"{summary.clusters} stories",
-            f"{summary.cuts} cuts",
-            f"{summary.needed} facts needed of {summary.at_risk:,} at risk",
-            f"families {','.join(summary.families)}",
-        )
-    )
-
-
-def _models(summary: Summary) -> str:
-    models = sorted({row.model for row in summary.rows if row.model})
-    named = ["extractive (written by code, no model)" if model == "extractive" else model for model in models]
-    return f"text by {', '.join(named)}" if named else "no model"

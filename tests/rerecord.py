@@ -6,7 +6,8 @@ from pathlib import Path
 
 from compactlab import run
 from compactlab.report.table import to_markdown
-from compactlab.summary import signature, summarise
+from compactlab.signature import signature
+from compactlab.summary import summarise
 
 ROOT = Path(__file__).parent.parent
 EXPECTED = ROOT / "fixtures" / "expected" / "summary.md"

@@ -51,7 +51,7 @@ def test_the_run_tells_the_fate_of_every_needed_fact_and_its_scores_agree():
 
 def test_the_frame_of_facts_has_a_row_a_fact_and_strategy():
     frame = runs.whole().results.facts_frame()
-    assert list(frame.columns[:6]) == ["session", "cut", "strategy", "fate", "family", "value"]
+    assert list(frame.columns[:6]) == ["session", "cut", "strategy", "budget", "fate", "family"]
     assert set(frame.regain) == {"reobtainable", "irrecoverable"}
     assert frame.groupby("strategy").size().nunique() == 1
 

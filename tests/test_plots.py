@@ -10,8 +10,8 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from compactlab.plots import savings
+from compactlab.signature import signature
 from compactlab.stats import Estimate
-from compactlab.summary import signature
 
 GREY = "#9a9a9a"
 

@@ -12,8 +12,9 @@ from compactlab.records import Block, Manifest, Record
 from compactlab.report import publish
 from compactlab.report.table import COLUMNS, cells, legend, to_frame, to_markdown, to_rich
 from compactlab.results import Results, Writer
+from compactlab.signature import signature
 from compactlab.stats import Estimate
-from compactlab.summary import CONTROLS, OF_A_SIZE, signature, summarise
+from compactlab.summary import CONTROLS, OF_A_SIZE, summarise
 
 MANIFEST = Manifest(
     compactlab="0.1.0",

@@ -50,6 +50,7 @@ COMMANDS = (
             ),
             _arg("--cut", metavar="SHARES", help="cut at these shares of the assistant messages (0.4,0.55,0.7,0.85)"),
             _arg("--window", type=int, metavar="N", help="cut where 0.80 of a window of N tokens is reached instead"),
+            _arg("--budgets", metavar="SHARES", help="sizes in per cent that each strategy is to meet: 5,10,20,30,50"),
             _COUNTER,
             _PIN,
             _SETTINGS,

@@ -35,10 +35,14 @@ def console() -> Console:
 
 def print_summary(summary: Summary) -> None:
     """The table, its legend and its signature."""
-    from compactlab.report.table import legend, to_rich
-    from compactlab.summary import signature
+    from compactlab.report.table import by_budget, legend, to_rich
+    from compactlab.signature import signature
 
     out = console()
+    if summary.manifest.budgets:
+        budgets, rows = by_budget(summary)
+        names = tuple(f"{budget} %" for budget in budgets)
+        print_table(("bound, by budget", *names), rows, names)
     for table in to_rich(summary, out.width):
         out.print(table)
     for line in legend(summary):

@@ -28,8 +28,13 @@ def main(options: Namespace) -> None:
         raise SpecError("--cut and --window were both given; expected one of them")
     settings = Settings(
         strategies=tuple(options.strategies or DEFAULT_STRATEGIES),
-        cuts=SHARES if options.cut is None else _shares(options.cut),
+        cuts=SHARES
+        if options.cut is None
+        else _numbers(options.cut, "--cut", "shares between 0 and 1, such as 0.4,0.55"),
         window=options.window,
+        budgets=()
+        if options.budgets is None
+        else _numbers(options.budgets, "--budgets", "per cents between 0 and 100, such as 10,20"),
         counter=options.counter,
         seed=options.seed,
         jobs=options.jobs,
@@ -48,11 +53,14 @@ def main(options: Namespace) -> None:
         sys.stdout.write(f"run: {results.folder}\n")
 
 
-def _shares(text: str) -> tuple[float, ...]:
+def _numbers(text: str, option: str, expected: str) -> tuple[float, ...]:
     try:
-        return tuple(float(part) for part in text.split(",") if part.strip())
+        numbers = tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError:
-        raise SpecError(f"--cut {text!r}: expected shares between 0 and 1, such as 0.4,0.55,0.7") from None
+        numbers = ()
+    if not numbers:
+        raise SpecError(f"{option} {text!r}: expected {expected}")
+    return numbers
 
 
 @contextmanager

@@ -56,13 +56,14 @@ Progress = Callable[[int, int, str], None]
 class Settings:
     """How to run: strategies as specs or objects, cuts as shares of the assistant messages or by a window in tokens.
 
-    `pins` and those of `project` (what a settings file says) protect messages in every session; `jobs` 0 means one
-    worker process a core.
+    `budgets` are per cents of the weight before a cut that each strategy is to meet in turn. `pins` and those of
+    `project` (what a settings file says) protect messages in every session; `jobs` 0 means one process a core.
     """
 
     strategies: tuple[str | Strategy, ...] = DEFAULT_STRATEGIES
     cuts: tuple[float, ...] = SHARES
     window: int | None = None
+    budgets: tuple[float, ...] = ()
     counter: str = DEFAULT_COUNTER
     seed: int = 0
     jobs: int = 0
@@ -79,7 +80,14 @@ class Settings:
             raise SpecError(f"jobs {self.jobs}: expected a number of processes, or 0 for one a core")
         if self.window is not None and self.window <= 0:
             raise SpecError(f"window {self.window}: expected a number of tokens above 0")
+        if not all(0 < budget < 100 for budget in self.budgets):
+            raise SpecError(f"budgets {list(self.budgets)}: expected per cents between 0 and 100, such as 10,20")
         counter(self.counter)
+
+    @property
+    def budget_names(self) -> tuple[str, ...]:
+        """The budgets as they stand in records, each once, rising."""
+        return tuple(f"{budget:g}" for budget in sorted(set(self.budgets)))
 
     @property
     def built(self) -> tuple[Strategy, ...]:
@@ -180,6 +188,7 @@ class _Corpus:
             counter_version=_engine(settings.counter),
             seed=settings.seed,
             cuts=cuts if settings.window is None else (f"window {settings.window}",),
+            budgets=settings.budget_names,
             strategies=specs,
             corpus=self._digest(),
             sessions=tuple(t.id for t in self.transcripts),
@@ -206,7 +215,7 @@ class _Corpus:
         own |= {control: catalog.source_digest(f"compactlab.controls.{control}") for control in CONTROLS}
         return {
             (label, size_of): _short([*scored_by, own.get(label, ""), own.get(size_of, "")])
-            for label, size_of in labels(self.settings.built)
+            for label, size_of, _ in labels(self.settings.built, ())
         }
 
     def jobs(self, done: frozenset[Key], pool: ProcessPoolExecutor | None) -> list[Job]:
@@ -225,6 +234,7 @@ class _Corpus:
                 common,
                 self._unrelated(at),
                 self.settings.built,
+                self.settings.budget_names,
                 self.settings.project,
                 self.settings.counter,
                 self.settings.seed,

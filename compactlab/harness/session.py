@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from compactlab import history, metrics
+from compactlab.budgets import budget_tokens
 from compactlab.compaction import Compaction, Guard, compact
 from compactlab.controls import bag, null, oracle, random_lines, regex_lines
 from compactlab.controls import random as random_units
@@ -45,6 +46,7 @@ class Job:
     common: frozenset[str]
     unrelated: tuple[Transcript, ...]
     strategies: tuple[Strategy, ...]
+    budgets: tuple[str, ...]
     project: Project
     counter: str
     seed: int
@@ -62,22 +64,24 @@ class Job:
 
 def keys(job: Job) -> list[Key]:
     """The keys of a session's blocks, in the order in which they are written."""
-    rows = labels(job.strategies)
+    rows = labels(job.strategies, job.budgets)
     return [
-        Key(job.transcript.id, cut.name, label, size_of)
+        Key(job.transcript.id, cut.name, *label)
         for cut in job.cuts
-        for label, size_of in (rows if not cut.skipped else [("facts", "")])
+        for label in (rows if not cut.skipped else rows[:1])
     ]
 
 
-def labels(strategies: Sequence[Strategy]) -> list[tuple[str, str]]:
-    """The blocks of one cut: strategy or control, and for a control that has a strategy's size, whose."""
-    rows: list[tuple[str, str]] = [("facts", "")]
-    for strategy in strategies:
-        rows.append((repr(strategy), ""))
-        if strategy.name != "none":
-            rows += [(control, repr(strategy)) for control in OF_A_SIZE]
-    return [*rows, ("bag", ""), ("null", "")]
+def labels(strategies: Sequence[Strategy], budgets: Sequence[str]) -> list[tuple[str, str, str]]:
+    """The blocks of one cut: strategy or control, for a control of a strategy's size whose, and the budget.
+
+    `none`, the ceiling, meets no budget and stands once.
+    """
+    rows = [("facts", "", ""), *((repr(s), "", "") for s in strategies if s.name == "none")]
+    for budget in budgets or ("",):
+        for spec in (repr(strategy) for strategy in strategies if strategy.name != "none"):
+            rows += [(spec, "", budget), *((control, spec, budget) for control in OF_A_SIZE)]
+    return [*rows, ("bag", "", ""), ("null", "", "")]
 
 
 def scored(job: Job) -> Iterator[Block]:
@@ -114,7 +118,7 @@ class _Session:
         except Exception as error:  # noqa: BLE001  # a case that fails is a row with its error, not the end of the run
             yield from (rows.block(key, [], "failed", _said(error)) for key in wanted)
             return
-        left: dict[str, Compaction] = {}
+        left: dict[tuple[str, str], Compaction] = {}
         for key in wanted:
             try:
                 if key.strategy == "facts":
@@ -150,17 +154,17 @@ class _Session:
                 scores.append(Score("needed_by_chance", chance.get(family, 0.0), needed, family))
         return scores
 
-    def _block(self, key: Key, case: Case, rows: _Rows, left: dict[str, Compaction]) -> Block:
+    def _block(self, key: Key, case: Case, rows: _Rows, left: dict[tuple[str, str], Compaction]) -> Block:
         if key.strategy == "null":
             return rows.block(key, metrics.measure(Trial(case, null.build(case))), "applied")
         if key.strategy == "bag":
             return rows.block(key, metrics.measure(Trial(case, bag.build(case))), "applied")
         spec = key.size_of or key.strategy
         started = time.perf_counter()
-        if spec not in left:
-            left[spec] = self._compacted(spec, case)
+        if (spec, key.budget) not in left:
+            left[spec, key.budget] = self._compacted(spec, key.budget, case)
         seconds = time.perf_counter() - started
-        compaction = left[spec]
+        compaction = left[spec, key.budget]
         receipt = compaction.receipt
         trial = Trial(case, compaction.messages, receipt)
         if receipt.outcome == "failed":
@@ -172,24 +176,30 @@ class _Session:
         result = _left(compaction, case.base) | {"needed": verdicts}
         return msgspec.structs.replace(block, compaction=result, seconds=seconds)
 
-    def _compacted(self, spec: str, case: Case) -> Compaction:
+    def _compacted(self, spec: str, budget: str, case: Case) -> Compaction:
         strategy = next(s for s in self.job.strategies if repr(s) == spec)
-        return compact(case.base, strategy, guard=Guard(self.meter, model=self.job.project.model()))
+        target = budget_tokens(budget, case.tokens) if budget else None
+        return compact(case.base, strategy, target=target, guard=Guard(self.meter, model=self.job.project.model()))
 
     def _of_size(self, key: Key, case: Case, rows: _Rows, tokens: int) -> Block:
-        """A control of a certain size; of a drawn one the mean of its draws, score by score."""
+        """A control of a certain size; budgets that a strategy meets with the same size share it."""
+        name = f"{key.strategy} at the size of {key.size_of}: {tokens}"
+        scores = case.cached(name, lambda: self._control(key, case, tokens))
+        return rows.block(key, scores, "applied", draws=DRAWS if key.strategy in DRAWN and tokens < case.tokens else 1)
+
+    def _control(self, key: Key, case: Case, tokens: int) -> list[Score]:
+        """The scores of a control; of a drawn one the mean of its draws, score by score."""
         if tokens >= case.tokens:
-            return rows.block(key, _of_control(case, case.base), "applied")
+            return _of_control(case, case.base)
         if key.strategy in CHOSEN:
-            return rows.block(key, _of_control(case, CHOSEN[key.strategy](case, tokens)), "applied")
+            return _of_control(case, CHOSEN[key.strategy](case, tokens))
         sums: dict[Score, float] = {}
         for draw in range(DRAWS):
             seeded = Random(f"{self.job.seed}|{key.session}|{key.cut}|{key.size_of}|{draw}")
             for score in _of_control(case, DRAWN[key.strategy](case, tokens, seeded)):
                 blank = score._replace(value=0.0)
                 sums[blank] = sums.get(blank, 0.0) + score.value
-        means = [score._replace(value=round(total / DRAWS, 6)) for score, total in sums.items()]
-        return rows.block(key, means, "applied", draws=DRAWS)
+        return [score._replace(value=round(total / DRAWS, 6)) for score, total in sums.items()]
 
 
 def _of_control(case: Case, messages: Messages) -> list[Score]:
@@ -230,6 +240,7 @@ class _Rows:
                 strategy=key.strategy,
                 metric=metric,
                 size_of=key.size_of,
+                budget=key.budget,
                 draws=draws,
                 **fields,
             )

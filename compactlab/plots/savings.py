@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compactlab.errors import SpecError
+from compactlab.signature import signature
 from compactlab.stats import Estimate
-from compactlab.summary import Row, Summary, signature
+from compactlab.summary import Row, Summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,20 +33,29 @@ class _Label(NamedTuple):
 def figure(summary: Summary) -> Figure:
     """Draw every row that has a headline as a point with its interval over sessions; shares from 0 to 1.
 
-    Beside each strategy stand random units and the oracle of its size: the height over luck, and what was possible.
+    Beside each strategy stand random units and the oracle of its size: the height over luck, and what was possible. The
+    points of a strategy at several budgets are joined; those that it cannot meet are left out.
     """
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=(8, 5.6), layout="constrained")
     axes = canvas.add_subplot()
-    strategies = [row for row in summary.rows if not row.is_control and row.bound]
     labels: dict[tuple[float, float], list[_Label]] = {}
-    for row, colour in zip(strategies, _COLOURS * len(strategies), strict=False):
-        if luck := row.same_size.get("random"):
-            _point(axes, (row.saved.mean - _ASIDE, luck), _GREY, "x")
-        if best := row.same_size.get("oracle"):
-            axes.plot(row.saved.mean, best.mean, "_", color=_GREY, ms=9)
-        _add(axes, row, _Label(row.name, colour, "o"), labels)
+    curves: dict[str, list[Row]] = {}
+    for row in summary.rows:
+        if not row.is_control and row.bound and not _never_met(row):
+            curves.setdefault(row.label, []).append(row)
+    for rows, colour in zip(curves.values(), _COLOURS * len(curves), strict=False):
+        rows.sort(key=lambda row: row.saved.mean)
+        axes.plot(
+            [r.saved.mean for r in rows], [r.bound.mean for r in rows if r.bound], color=colour, lw=0.8, alpha=0.5
+        )
+        for row in rows:
+            _beside(axes, row)
+            _add(axes, row, _Label(row.name if not row.budget else "", colour, "o"), labels)
+        if rows[0].budget:
+            model = f" ({rows[0].model})" if rows[0].model else ""
+            axes.plot([], [], "o-", color=colour, lw=0.8, label=f"{rows[0].label}{model}")
     for row in summary.rows:
         if row.is_control:
             _add(axes, row, _Label(row.name, _GREY, "s"), labels)
@@ -62,10 +72,23 @@ def _point(axes: Any, at: tuple[float, Estimate], colour: str, marker: str) -> N
     axes.errorbar(x, y, yerr=[[low], [high]], fmt=marker, color=colour, capsize=3, ms=6, lw=1.2)
 
 
+def _never_met(row: Row) -> bool:
+    """True of a row none of whose cells met its budget: it is no point of a curve."""
+    return bool(row.budget) and row.missed.unreachable == sum(row.outcomes.values())
+
+
+def _beside(axes: Any, row: Row) -> None:  # noqa: ANN401  # matplotlib is untyped here
+    if luck := row.same_size.get("random"):
+        _point(axes, (row.saved.mean - _ASIDE, luck), _GREY, "x")
+    if best := row.same_size.get("oracle"):
+        axes.plot(row.saved.mean, best.mean, "_", color=_GREY, ms=9)
+
+
 def _add(axes: Any, row: Row, label: _Label, labels: dict[tuple[float, float], list[_Label]]) -> None:  # noqa: ANN401  # same
     if row.bound is not None:
         _point(axes, (row.saved.mean, row.bound), label.colour, label.marker)
-        labels.setdefault((round(row.saved.mean, 2), round(row.bound.mean, 2)), []).append(label)
+        if label.name:
+            labels.setdefault((round(row.saved.mean, 2), round(row.bound.mean, 2)), []).append(label)
 
 
 def _named(axes: Any, labels: dict[tuple[float, float], list[_Label]]) -> None:  # noqa: ANN401  # same

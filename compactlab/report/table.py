@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from compactlab.signature import signature
 from compactlab.stats import Estimate
-from compactlab.summary import OF_A_SIZE, Row, Summary, signature
+from compactlab.summary import OF_A_SIZE, Row, Summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,9 +54,14 @@ def cells(row: Row) -> tuple[str, ...]:
         _part(row.probes.get("stale", 0.0), row.asked),
         _part(row.probes.get("lost", 0.0), row.asked),
         "-" if row.valid is None else f"{row.valid:.0%}",
-        "control" if row.is_control else " ".join(f"{n} {what}" for what, n in row.outcomes.items()),
+        "control" if row.is_control else _outcomes(row),
         str(row.errors),
     )
+
+
+def _outcomes(row: Row) -> str:
+    """How often each outcome came out, and how many cells missed their budget."""
+    return " ".join(f"{n} {what}" for what, n in {**row.outcomes, **row.missed._asdict()}.items() if n)
 
 
 def _mean(estimate: Estimate | None) -> str:
@@ -105,6 +111,21 @@ def _part_of(summary: Summary, columns: Sequence[int], first: int) -> Table:
     return table
 
 
+def by_budget(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Bound retention of each strategy at each budget: the budgets, and texts with a row's name first.
+
+    A dash stands where no cell met the budget, a `*` behind a mean where some did not.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for row in (row for row in summary.rows if row.budget):
+        name = f"{row.label} ({row.model})" if row.model else row.label
+        cells_of_row = sum(row.outcomes.values())
+        text = _share(row.bound) + ("*" if sum(row.missed) else "")
+        found.setdefault(name, {})[row.budget] = "-" if row.missed.unreachable == cells_of_row else text
+    budgets = summary.manifest.budgets
+    return budgets, [(name, *(texts.get(budget, "-") for budget in budgets)) for name, texts in found.items()]
+
+
 def by_family(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Bound retention of each row by family of fact: the families that an action needed, and the texts of the rows."""
     found = tuple(f for f in summary.families if any(row.by_family.get(f) for row in summary.rows))
@@ -126,6 +147,23 @@ def to_markdown(summary: Summary) -> str:
     return "\n".join([*lines, "", *(f"- {line}" for line in legend(summary)), "", f"`{signature(summary)}`", ""])
 
 
+BUDGETS = (
+    "budgets are shares of the weight before the cut, protected set included: a cell over its budget is unreachable"
+    " for that strategy, one under nine tenths of it is underfilled; neither can be ranked (* where a mean holds"
+    " such cells, - where no cell met its budget)."
+)
+CONTROL_ROWS = (
+    "random, r. lines, regex, oracle: bound retention of controls cut to the very size of the row's results: random"
+    " units and random lines (means of 20 draws), lines that look most like facts, and the best choice of blocks by"
+    " one who knows what is needed (a bound for strategies that only delete). bag: bare values of all facts at risk."
+    " null: what no strategy may touch. probes: hand-made questions whose current answer stands."
+)
+LIMITS = (
+    "the future comes from a session that went on without this compaction: presence is not recall, and a missing"
+    " fact may be one cheap call away (re-obtainable) or gone for good (irrecoverable)."
+)
+
+
 def legend(summary: Summary) -> Iterable[str]:
     """What the numbers mean and what they cannot mean, a sentence or two each."""
     yield (
@@ -133,24 +171,8 @@ def legend(summary: Summary) -> Iterable[str]:
         " before, that still stand near a word that tells what they are about, or anywhere; ± is the 95 % interval over"
         f" sessions, clustered by story{'' if summary.clusters >= 5 else ' (under five stories: none)'}."
     )
-    yield (
-        "random, r. lines, regex, oracle: bound retention of controls cut to the very size of the row's results: random"
-        " units and random lines (means of 20 draws), lines that look most like facts, and the best choice of blocks by"
-        " one who knows what is needed (a bound for strategies that only delete). bag: bare values of all facts at"
-        " risk. null: what no strategy may touch. probes: hand-made questions whose current answer stands."
-    )
-    if summary.overall_chance is not None:
-        rates = ", ".join(
-            f"{f} {c.rate:.0%}" for f, c in summary.chance.items() if c.rate is not None and not c.refused
-        )
-        refused = ", ".join(f"{f} {c.rate:.0%}" for f, c in summary.chance.items() if c.rate is not None and c.refused)
-        yield (
-            f"chance c = {summary.overall_chance:.1%} of the needed facts would be needed by an unrelated session too"
-            f" ({rates}); over chance = (bound - c) / (1 - c)."
-            + (f" Refused for a rate over 10 %: {refused}." if refused else "")
-        )
-    else:
-        yield "chance was not measured: there is no unrelated session to compare with."
+    yield CONTROL_ROWS
+    yield _chance(summary)
     if summary.detectable is not None:
         yield f"two strategies that differ by less than {summary.detectable:.2f} could not be told apart here."
     if summary.supplied_again is not None:
@@ -158,11 +180,23 @@ def legend(summary: Summary) -> Iterable[str]:
             f"{summary.supplied_again:.0%} of the facts that recur were supplied again by a person or a tool before the"
             " agent used them: they do not count."
         )
-    yield (
-        "the future comes from a session that went on without this compaction: presence is not recall, and a missing"
-        " fact may be one cheap call away (re-obtainable) or gone for good (irrecoverable)."
-    )
+    if summary.manifest.budgets:
+        yield BUDGETS
+    yield LIMITS
     yield from (f"skipped: {line}" for line in summary.skipped[:5])
     if len(summary.skipped) > 5:
         yield f"skipped: {len(summary.skipped) - 5} more sessions."
     yield from (f"error: {line}" for line in summary.errors[:5])
+
+
+def _chance(summary: Summary) -> str:
+    if summary.overall_chance is None:
+        return "chance was not measured: there is no unrelated session to compare with."
+    rates = [(family, chance) for family, chance in summary.chance.items() if chance.rate is not None]
+    used = ", ".join(f"{family} {chance.rate:.0%}" for family, chance in rates if not chance.refused)
+    refused = ", ".join(f"{family} {chance.rate:.0%}" for family, chance in rates if chance.refused)
+    return (
+        f"chance c = {summary.overall_chance:.1%} of the needed facts would be needed by an unrelated session too"
+        f" ({used}); over chance = (bound - c) / (1 - c)."
+        + (f" Refused for a rate over 10 %: {refused}." if refused else "")
+    )
