@@ -15,6 +15,7 @@ def signature(summary: Summary) -> str:
             f"corpus {manifest.corpus}",
             f"{manifest.counter} ({manifest.counter_version})",
             f"cuts {','.join(manifest.cuts)}",
+            *([f"budgets {','.join(manifest.budgets)} %"] if manifest.budgets else []),
             f"seed {manifest.seed}",
             _models(summary),
             f"{summary.sessions} sessions",

@@ -46,8 +46,8 @@ def test_paths_are_files_and_folders(text, expected):
 
 
 def test_a_path_argument_may_hold_blanks():
-    call = ToolCall("c1", "read", json.dumps({"file_path": "/work/My Notes/to do.md"}))
-    assert "/work/My Notes/to do.md" in [f.value for f in mine([Message("assistant", (call,))])]
+    call = ToolCall("c1", "read", json.dumps({"file_path": "/srv/My Notes/to do.md"}))
+    assert "/srv/My Notes/to do.md" in [f.value for f in mine([Message("assistant", (call,))])]
 
 
 def test_the_only_longer_path_takes_its_file_name_as_a_form():
