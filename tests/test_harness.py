@@ -1,6 +1,8 @@
 """From transcripts to records: cuts, rows, controls, failures, and the run of all recorded sessions."""
 
 import json
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
@@ -488,3 +490,33 @@ def test_sessions_of_one_name_in_two_folders_are_told_apart_by_the_folder(tmp_pa
         saved(tmp_path / name, talk("alpha"))
     results = run([tmp_path / "monday", tmp_path / "tuesday"], tmp_path / "run", settings("none", cuts=(0.7,)))
     assert results.manifest.sessions == ("monday/alpha", "tuesday/alpha")
+
+
+SCRIPT = """
+import sys
+import compactlab
+
+{own}
+print("started")
+results = compactlab.run(sys.argv[1], sys.argv[2], compactlab.Settings(strategies=({strategies}), cuts=(0.7,), jobs=2))
+print(len(results.manifest.sessions), "sessions")
+"""
+OWN = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True, repr=False)
+class Mine(compactlab.Strategy):
+    def compact(self, messages, context):
+        return compactlab.Compacted(messages)
+"""
+
+
+@pytest.mark.parametrize(("own", "strategies"), [("", '"none", "cull"'), (OWN, '"none", Mine()')])
+def test_a_plain_script_needs_no_guard_around_its_run(tmp_path, own, strategies):
+    for name in ("alpha", "beta"):
+        saved(tmp_path / "t", talk(name))
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(own=own, strategies=strategies), encoding="utf-8")
+    program = [sys.executable, str(script), str(tmp_path / "t"), str(tmp_path / "run")]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stdout.split("\n")[:2] == ["started", "2 sessions"], done.stderr

@@ -115,7 +115,7 @@ def run(
     folder = Path(out) if out else Path("runs", f"{datetime.now():%Y%m%d-%H%M%S}-{corpus.manifest.digest()}")  # noqa: DTZ005
     writer = Writer(folder, corpus.manifest, corpus.made_by)
     try:
-        with pool_of(min(settings.jobs or os.cpu_count() or 1, len(corpus.transcripts))) as pool:
+        with pool_of(corpus.workers) as pool:
             _write(writer, corpus, pool, progress)
     finally:
         writer.close()
@@ -195,6 +195,13 @@ class _Corpus:
             families=FAMILIES,
             plugins={" at the size of ".join(filter(None, label)): made for label, made in self._made_by.items()},
         )
+
+    @property
+    def workers(self) -> int:
+        """How many processes: never more than sessions, and one where a strategy is the main script's own."""
+        if any(type(strategy).__module__ == "__main__" for strategy in self.settings.built):
+            return 1
+        return min(self.settings.jobs or os.cpu_count() or 1, len(self.transcripts))
 
     def _digest(self) -> str:
         """Digest of all messages and probes, wherever the files lie and whatever their format."""

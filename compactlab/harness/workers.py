@@ -1,8 +1,13 @@
-"""Worker processes that start clean, do not hear Ctrl-C themselves, and end at once when the run does."""
+"""Worker processes that start clean, do not hear Ctrl-C themselves, and end at once when the run does.
+
+A script needs no `if __name__ == "__main__"` around its call of `run`; strategies that it defines itself keep the run
+in one process.
+"""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -29,12 +34,32 @@ def pool_of(workers: int) -> Iterator[ProcessPoolExecutor | None]:
 
 
 def _start(pool: ProcessPoolExecutor, workers: int) -> None:
-    """Start all workers with Ctrl-C switched off, which a new process takes over: only the main one is interrupted."""
+    """Start all workers, each without an ear for Ctrl-C and without the wish to run the main script again."""
+    with _deaf(), _nameless_main():
+        for _ in range(workers):
+            pool.submit(int)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Switch Ctrl-C off, which a new process inherits: only the main one is interrupted."""
     if threading.current_thread() is not threading.main_thread():
+        yield
         return
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        for _ in range(workers):
-            pool.submit(int)
+        yield
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def _nameless_main() -> Iterator[None]:
+    """Hide where the main script lies: a worker would import it, and with it whatever it does when it is run."""
+    main = vars(sys.modules["__main__"])
+    hidden = {name: main[name] for name in ("__spec__", "__file__") if name in main}
+    main.update(dict.fromkeys(hidden))
+    try:
+        yield
+    finally:
+        main.update(hidden)

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 
 from compactlab.transcript import Block, Image, Message, Text, ToolCall, ToolResult
 
-VERSION = "1"
-
 SECTIONS = (
     "Primary request and intent",
     "Key technical concepts",
