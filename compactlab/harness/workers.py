@@ -57,7 +57,7 @@ def _deaf() -> Iterator[None]:
 def _nameless_main() -> Iterator[None]:
     """Hide where the main script lies: a worker would import it, and with it whatever it does when it is run."""
     main = vars(sys.modules["__main__"])
-    hidden = {name: main[name] for name in ("__spec__", "__file__") if name in main}
+    hidden: dict[str, object] = {name: main[name] for name in ("__spec__", "__file__") if name in main}
     main.update(dict.fromkeys(hidden))
     try:
         yield
