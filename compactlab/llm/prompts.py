@@ -10,6 +10,9 @@ from collections.abc import Iterable
 
 from compactlab.transcript import Block, Image, Message, Text, ToolCall, ToolResult
 
+VERSION = "1"
+"""Changes with every change of a prompt: a reply depends on it."""
+
 SECTIONS = (
     "Primary request and intent",
     "Key technical concepts",
