@@ -41,7 +41,8 @@ class Chance(NamedTuple):
 class Row:
     """One strategy or control. Estimates are means over sessions; `probes` counts verdicts, pooled.
 
-    `same_size` holds the bound retention of the controls that were cut to the size of this row's results.
+    `same_size` holds the bound retention of the controls that were cut to the size of this row's results; `over_random`
+    is the mean of the sessions' differences to random units of that size, with the interval of the paired differences.
     """
 
     label: str
@@ -56,6 +57,7 @@ class Row:
     by_use: dict[str, Estimate | None]
     by_family: dict[str, Estimate | None]
     same_size: dict[str, Estimate | None]
+    over_random: Estimate | None
     over_chance: float | None
     probes: dict[str, float]
     asked: int
@@ -187,6 +189,7 @@ class _Pool:
             irrecoverable=self.mean(records, "needed_bound", lambda r: self._acted(r) and r.home == "irrecoverable"),
             reobtainable=self.mean(records, "needed_bound", lambda r: self._acted(r) and r.home == "reobtainable"),
             by_family={family: self.mean(records, "needed_bound", self._of_family(family)) for family in self.chance},
+            over_random=self._over_random(group),
             same_size={name: self._at_size_of(group, name) for name in OF_A_SIZE},
             by_use={use: self.mean(records, "needed_bound", self._of_use(use)) for use in ("action", "bulk", "text")},
             over_chance=_over(bound, self.overall_chance),
@@ -204,6 +207,12 @@ class _Pool:
 
     def _of_family(self, family: str) -> Callable[[Record], bool]:
         return lambda record: record.use == "action" and record.family == family
+
+    def _over_random(self, group: _Group) -> Estimate | None:
+        own = self.headline(self.groups[group])
+        luck = self.headline(self.groups.get(("random", group[0], group[2]), ()))
+        both = sorted(own.keys() & luck.keys())
+        return clustered([(self.cluster[session], own[session] - luck[session]) for session in both])
 
     def _of_use(self, use: str) -> Callable[[Record], bool]:
         return lambda record: record.use == use and record.family in self.admitted

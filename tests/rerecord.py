@@ -11,7 +11,17 @@ from compactlab.summary import summarise
 
 ROOT = Path(__file__).parent.parent
 EXPECTED = ROOT / "fixtures" / "expected" / "summary.md"
-COLUMNS = ("strategy", "tokens kept", "bound", "random", "oracle", "loose", "irrecoverable", "probes kept", "errors")
+COLUMNS = (
+    "strategy",
+    "tokens kept",
+    "bound",
+    "over random",
+    "oracle",
+    "loose",
+    "irrecoverable",
+    "probes kept",
+    "errors",
+)
 TABLE = re.compile(r"(?<=<!-- table: made by tests/rerecord.py -->\n).*(?=<!-- /table -->)", re.DOTALL)
 
 
@@ -20,12 +30,13 @@ def readme_table(summary):
     lines = ["| " + " | ".join(COLUMNS) + " |", "|:--" + "|--:" * (len(COLUMNS) - 1) + "|"]
     for row in summary.rows:
         kept = (row.probes["kept"] + row.probes["both"]) / row.asked
-        same_size = [row.same_size.get(control) for control in ("random", "oracle")]
+        luck, best = row.over_random, row.same_size.get("oracle")
         cells = [
             f"*{row.name}*" if row.is_control else f"`{row.name}`",
             f"{row.after / row.before:.0%}",
             f"{row.bound.mean:.2f} ± {row.bound.half:.2f}",
-            *("-" if share is None else f"{share.mean:.2f}" for share in same_size),
+            "-" if luck is None else f"{luck.mean:+.2f} ± {luck.half:.2f}",
+            "-" if best is None else f"{best.mean:.2f}",
             f"{row.loose.mean:.2f}",
             f"{row.irrecoverable.mean:.2f} ± {row.irrecoverable.half:.2f}",
             f"{kept:.0%}",

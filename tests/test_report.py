@@ -350,3 +350,14 @@ def test_the_whole_run_has_intervals_and_says_what_difference_it_could_see():
     assert 0 < summary.overall_chance < 0.1
     assert 0 < summary.supplied_again < 1
     assert all(rate.rate is None or rate.rate <= 0.1 or rate.refused for rate in summary.chance.values())
+
+
+def test_the_difference_to_random_units_is_that_of_the_sessions():
+    summary = runs.whole().summary
+    assert summary.clusters >= 5
+    for row in summary.rows:
+        luck = row.same_size.get("random")
+        assert (row.over_random is None) == (luck is None)
+        if luck is not None:
+            assert row.over_random.mean == pytest.approx(row.bound.mean - luck.mean)
+            assert 0 < row.over_random.half < row.bound.half + luck.half

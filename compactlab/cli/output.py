@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from compactlab.summary import Summary
 
-PLAIN_WIDTH = 200
+PLAIN_WIDTH = 214
 """Columns where no terminal says how many it has: a table in a file or a pipe is not folded."""
 
 

@@ -21,6 +21,7 @@ COLUMNS = (
     "bound",
     "loose",
     "over chance",
+    "over random",
     "irrecov.",
     "re-obt.",
     "random",
@@ -47,6 +48,7 @@ def cells(row: Row) -> tuple[str, ...]:
         _share(row.bound),
         _share(row.loose),
         "-" if row.over_chance is None else f"{row.over_chance:.2f}",
+        "-" if row.over_random is None else f"{row.over_random.mean:+.2f}{_half(row.over_random)}".replace("0.", "."),
         _share(row.irrecoverable),
         _share(row.reobtainable),
         *(_mean(row.same_size.get(control)) for control in OF_A_SIZE),
@@ -72,8 +74,11 @@ def _share(estimate: Estimate | None) -> str:
     """A mean and half its interval, as short as a table needs them: `.84±.12`."""
     if estimate is None:
         return "-"
-    half = "" if estimate.half is None else f"±{estimate.half:.2f}"
-    return f"{estimate.mean:.2f}{half}".replace("0.", ".")
+    return f"{estimate.mean:.2f}{_half(estimate)}".replace("0.", ".")
+
+
+def _half(estimate: Estimate) -> str:
+    return "" if estimate.half is None else f"±{estimate.half:.2f}"
 
 
 def _part(count: float, whole: int) -> str:
@@ -155,8 +160,9 @@ BUDGETS = (
 CONTROL_ROWS = (
     "random, r. lines, regex, oracle: bound retention of controls cut to the very size of the row's results: random"
     " units and random lines (means of 20 draws), lines that look most like facts, and the best choice of blocks by"
-    " one who knows what is needed (a bound for strategies that only delete). bag: bare values of all facts at risk."
-    " null: what no strategy may touch. probes: hand-made questions whose current answer stands."
+    " one who knows what is needed (a bound for strategies that only delete). over random: the sessions' paired"
+    " differences to random units. bag: bare values of all facts at risk. null: what no strategy may touch. probes:"
+    " hand-made questions whose current answer stands."
 )
 LIMITS = (
     "the future comes from a session that went on without this compaction: presence is not recall, and a missing"
