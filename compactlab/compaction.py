@@ -15,7 +15,6 @@ To the strategy, `source` of each message is its position in the list, so that w
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -81,11 +80,10 @@ def compact(
     same = tuple(messages)
     if repaired.repairs:
         same = history.join_turns(repaired.messages, repaired.origins)
-    job = _Job(built, target, guard, repaired, same)
+    model = Metered(guard.model, guard.meter.text) if guard.model else None
+    job = _Job(built, target, guard, repaired, same, model)
     if previous is not None and previous.result == _digest(repaired.messages, repr(built), target):
         return job.unchanged("skipped", "nothing new since the last pass")
-    model = Metered(guard.model, guard.meter.text) if guard.model else None
-    job = dataclasses.replace(job, model=model)
     context = Context(guard.meter, target, model, _numbered(repaired.messages), alternates="strict" in guard.rules)
     try:
         given = _checked(built.compact(context.originals, context), context.originals)
@@ -153,7 +151,7 @@ class _Job:
     guard: Guard
     repaired: history.Repaired
     same: Messages
-    model: Metered | None = None
+    model: Metered | None
 
     @cached_property
     def before(self) -> int:
@@ -181,22 +179,24 @@ class _Job:
     def applied(self, plan: Reconciled, after: int, notes: tuple[str, ...]) -> Compaction:
         result = tuple(message for message, _ in plan.entries)
         origins = [None if position is None else self.repaired.origins[position] for _, position in plan.entries]
-        receipt = self._receipt("applied", "", notes)
         receipt = replace(
-            receipt,
+            self._receipt("applied", "", notes, plan.changes, result),
             tokens_after=after,
             kinds_after=self.guard.meter.by_kind(result),
             over_target=self.target is not None and after > self.target,
-            changes=plan.changes,
             restored=plan.restored,
-            result=_digest(result, repr(self.strategy), self.target),
         )
         return Compaction(history.join_turns(result, origins), receipt)
 
     def unchanged(self, outcome: Outcome, reason: str, notes: tuple[str, ...] = ()) -> Compaction:
-        return Compaction(self.same, self._receipt(outcome, reason, notes))
+        base = self.repaired.messages
+        changes = tuple(Change(i, m.source, m.role, "kept", reason) for i, m in enumerate(base))
+        return Compaction(self.same, self._receipt(outcome, reason, notes, changes, base))
 
-    def _receipt(self, outcome: Outcome, reason: str, notes: tuple[str, ...]) -> Receipt:
+    def _receipt(
+        self, outcome: Outcome, reason: str, notes: tuple[str, ...], changes: tuple[Change, ...], result: Messages
+    ) -> Receipt:
+        """The receipt of a pass that left *result*, with the weights of the input for before and after."""
         base, meter = self.repaired.messages, self.guard.meter
         kinds = meter.by_kind(base)
         held = history.protected(base)
@@ -211,7 +211,7 @@ class _Job:
             tokens_after=self.before,
             kinds_before=kinds,
             kinds_after=kinds,
-            changes=tuple(Change(i, m.source, m.role, "kept", reason or "") for i, m in enumerate(base)),
+            changes=changes,
             repairs=tuple(f"{r.what} {r.call_id!r} at message {r.position}: {r.why}" for r in self.repaired.repairs),
             notes=notes,
             rules=self.guard.rules,
@@ -221,5 +221,5 @@ class _Job:
             model=self.model.name if self.model and self.model.calls else "",
             model_calls=self.model.calls if self.model else 0,
             model_tokens=self.model.tokens if self.model else 0,
-            result=_digest(base, repr(self.strategy), self.target),
+            result=_digest(result, repr(self.strategy), self.target),
         )

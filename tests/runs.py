@@ -1,6 +1,7 @@
 """Runs that several tests look at: each is made once, in a folder that goes when the tests end."""
 
 import atexit
+import os
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,21 @@ def command(*arguments, **options):
     """Run the command line in a process of its own."""
     program = [sys.executable, "-m", "compactlab", *map(str, arguments)]
     return subprocess.run(program, capture_output=True, text=True, encoding="utf-8", check=False, **options)
+
+
+def printed_in_two_processes(code):
+    """Run Python code in two processes with other hash seeds and give what they printed, as a set."""
+    return {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=CHECKOUT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "77")
+    }
 
 
 @cache

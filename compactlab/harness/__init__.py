@@ -89,7 +89,7 @@ class Settings:
         """The budgets as they stand in records, each once, rising."""
         return tuple(f"{budget:g}" for budget in sorted(set(self.budgets)))
 
-    @property
+    @cached_property
     def built(self) -> tuple[Strategy, ...]:
         """The strategies as objects, each once."""
         made = [catalog.strategy(s) if isinstance(s, str) else s for s in self.strategies]
@@ -176,7 +176,7 @@ class _Corpus:
         unread = tuple(line for reading in readings for line in reading.unread)
         return cls(settings, ordered, _probes(ordered, settings.probes), cuts, unread)
 
-    @property
+    @cached_property
     def manifest(self) -> Manifest:
         settings = self.settings
         specs = tuple(repr(strategy) for strategy in settings.built)
