@@ -50,6 +50,7 @@ class Record(msgspec.Struct, frozen=True):
     family: str = ""
     use: str = ""
     home: str = ""
+    group: str = ""
     draws: int = 1
     outcome: str = ""
     reason: str = ""

@@ -30,6 +30,8 @@ ORDER = (
     "facts.text",
     "matching",
     "facts",
+    "statements",
+    "second_miner",
     "probes",
     "strategies",
     "peers",
@@ -38,6 +40,7 @@ ORDER = (
     "compaction",
     "plan",
     "stats",
+    "front",
     "metrics",
     "records",
     "results",
@@ -47,6 +50,7 @@ ORDER = (
     "controls",
     "policy",
     "harness",
+    "study",
     "tuning",
     "gate",
     "plots",
@@ -61,7 +65,7 @@ LATE = {("catalog", "strategies")}
 
 # A strategy sees what an agent has: nothing that mines, matches or scores what it will be measured by.
 BLIND = ("strategies", "peers")
-HIDDEN = ("facts", "matching", "probes", "metrics", "controls")
+HIDDEN = ("facts", "statements", "second_miner", "matching", "probes", "metrics", "controls")
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

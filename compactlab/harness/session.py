@@ -222,7 +222,7 @@ class _Rows:
     def block(self, key: Key, scores: Iterable[Score], outcome: str, reason: str = "", **head: Any) -> Block:  # noqa: ANN401  # the fields of Record
         """The outcome first, then a row a score; *head* are further fields of the first row, `draws` of all."""
         row = self._row(key, head.pop("draws", 1))
-        records = [row(s.metric, value=s.value, n=s.n, family=s.family, use=s.use, home=s.home) for s in scores]
+        records = [row(**score._asdict()) for score in scores]
         made_by = self.job.made_by[key.strategy, key.size_of]
         first = row("outcome", n=len(records), outcome=outcome, reason=reason, made_by=made_by, **head)
         return Block((first, *records))

@@ -19,13 +19,16 @@ from compactlab.probes.hand import HandProbes
 from compactlab.probes.mined import AtRisk, Presence, Use, mask
 from compactlab.receipt import Receipt
 from compactlab.tokens import Meter
-from compactlab.transcript import Messages
+from compactlab.transcript import Block, Messages
 
 T = TypeVar("T")
 
 
 class Score(NamedTuple):
-    """One measured thing: `value` of `n`; family, use and home say which facts it speaks of, empty for all."""
+    """One measured thing: `value` of `n`; family, use, home and group say which facts it speaks of, empty for all.
+
+    `group` is what a metric tells its facts apart by besides: an age, an operation, a verdict.
+    """
 
     metric: str
     value: float
@@ -33,6 +36,7 @@ class Score(NamedTuple):
     family: str = ""
     use: str = ""
     home: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,11 +91,16 @@ class Case:
         return [(family, use, home, mask(facts), len(facts)) for (family, use, home), facts in sorted(groups.items())]
 
     @cached_property
+    def own(self) -> frozenset[Block]:
+        """The blocks that stood before: any other block of a result was made or edited by the compaction."""
+        return frozenset(block for message in self.base for block in message.blocks)
+
+    @cached_property
     def _kept(self) -> dict[str, Any]:
         return {}
 
     def cached(self, name: str, make: Callable[[], T]) -> T:
-        """What *make* gives, made once a case: for controls that choose from the same things again and again."""
+        """What *make* gives, made once a case: for metrics and controls that look at the same things again and again."""
         if name not in self._kept:
             self._kept[name] = make()
         kept: T = self._kept[name]
@@ -110,6 +119,12 @@ class Trial:
     def presence(self) -> Presence:
         """Which facts at risk are still there."""
         return self.case.risk.presence(self.messages)
+
+    @cached_property
+    def made(self) -> tuple[Block, ...]:
+        """The blocks that the compaction made or edited, in order: notes, summaries, cleared and shortened results."""
+        own = self.case.own
+        return tuple(block for message in self.messages for block in message.blocks if block not in own)
 
     @cached_property
     def tokens(self) -> int:
