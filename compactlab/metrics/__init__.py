@@ -100,7 +100,7 @@ class Case:
         return {}
 
     def cached(self, name: str, make: Callable[[], T]) -> T:
-        """What *make* gives, made once a case: for metrics and controls that look at the same things again and again."""
+        """What *make* gives, made once a case: for what looks at the same things again and again."""
         if name not in self._kept:
             self._kept[name] = make()
         kept: T = self._kept[name]
