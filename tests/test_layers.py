@@ -45,6 +45,7 @@ ORDER = (
     "records",
     "results",
     "budgets",
+    "pool",
     "summary",
     "signature",
     "controls",

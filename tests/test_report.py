@@ -8,13 +8,14 @@ import pytest
 import runs
 from rich.console import Console
 
+from compactlab.pool import CONTROLS, OF_A_SIZE
 from compactlab.records import Block, Manifest, Record
 from compactlab.report import publish
 from compactlab.report.table import COLUMNS, cells, legend, to_frame, to_markdown, to_rich
 from compactlab.results import Results, Writer
 from compactlab.signature import signature
 from compactlab.stats import Estimate
-from compactlab.summary import CONTROLS, OF_A_SIZE, summarise
+from compactlab.summary import summarise
 
 MANIFEST = Manifest(
     compactlab="0.1.0",

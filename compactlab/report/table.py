@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from compactlab.pool import OF_A_SIZE
 from compactlab.signature import signature
 from compactlab.stats import Estimate
-from compactlab.summary import OF_A_SIZE, Row, Summary
+from compactlab.summary import Row, Summary
 
 if TYPE_CHECKING:
     import pandas as pd
