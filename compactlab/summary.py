@@ -1,4 +1,4 @@
-"""The numbers of a report: one row a strategy or control, means over sessions with intervals, and what to know of them."""
+"""The numbers of a report: a row for each strategy and control, means over sessions with intervals, what to know."""
 
 from __future__ import annotations
 
