@@ -66,7 +66,8 @@ class NeededFact(msgspec.Struct, frozen=True):
     """A load-bearing fact under one strategy: its `fate` is `bound`, `loose` or `lost`.
 
     `home` and `used` are the positions of the messages that held it first and that needed it, with the words around it;
-    `use` is action, bulk or text; `regain` is reobtainable or irrecoverable.
+    `use` is action, bulk or text; `regain` is reobtainable or irrecoverable. `tenth` says in which tenth of the weight
+    before the cut its first home begins (1 the oldest), `age` how many turns of the agent ago it was last mentioned.
     """
 
     session: str
@@ -82,6 +83,8 @@ class NeededFact(msgspec.Struct, frozen=True):
     used_text: str
     use: str
     regain: str
+    tenth: int
+    age: int
 
 
 class Manifest(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from compactlab.compaction import compact
 from compactlab.facts import Fact, mine
 from compactlab.history import protected, repair
 from compactlab.metrics import Case, Score, Trial
+from compactlab.metrics.position import standing
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, Use, matcher_of
 from compactlab.tokens import Meter
@@ -209,3 +210,45 @@ def test_scores_are_shares_of_their_n_bound_never_over_loose_and_repeatable(hist
     whole = list(metrics.measure(Trial(made, base, compact(base, "none").receipt)))
     assert all(score.value == score.n for score in whole if score.metric.endswith("_loose"))
     assert [score.value for score in whole if score.metric in {"valid", "parted"}] == [1, 0]
+
+
+AGES = (
+    user("Start."),
+    agent("The first port is 5433."),
+    agent("Then a while passes."),
+    agent("The second limit is 7788, and port 5433 again."),
+    *(agent("Nothing new here at all, just words to pass the time with.") for _ in range(7)),
+    agent("The file is /srv/app/config.toml."),
+    user("Go on."),
+    agent("Yes."),
+)
+
+
+def test_age_is_counted_in_turns_since_the_last_mention_and_position_from_the_first():
+    found = standing(case(AGES))
+    assert {fact: at.age for fact, at in found.items()} == {0: 10, 1: 10, 2: 2}
+    assert found[0].tenth < found[1].tenth < found[2].tenth <= 10
+
+
+@pytest.mark.parametrize(
+    ("kept", "old", "new"), [(AGES, 2, 1), (AGES[:4], 2, 0), (AGES[8:], 0, 1), ((), 0, 0)], ids=str
+)
+def test_position_counts_the_bound_facts_of_each_age_and_each_tenth(kept, old, new):
+    module = importlib.import_module("compactlab.metrics.position")
+    scores = list(module.measure(Trial(case(AGES), tuple(kept))))
+    assert [s for s in scores if s.metric == "age_bound"] == [
+        Score("age_bound", new, 1, group="2-3"),
+        Score("age_bound", old, 2, group="8-15"),
+    ]
+    tenths = [score for score in scores if score.metric == "position_bound"]
+    assert sum(score.n for score in tenths) == 3
+    assert sum(score.value for score in tenths) == old + new
+
+
+TAIL = (user("Use port 5433, please."), agent("The limit is 7788."), user("Is the name Ansel?"), agent("Yes."))
+
+
+@pytest.mark.parametrize(("kept", "found"), [(TAIL, 2), ((TAIL[0], *TAIL[2:]), 2), (TAIL[2:], 1), (TAIL[1:2], 0)])
+def test_facts_of_the_protected_set_are_checked_apart(kept, found):
+    tail = [score for score in measured("retention", kept, TAIL) if score.metric == "tail_loose"]
+    assert tail == [Score("tail_loose", found, 2)]

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from compactlab import catalog, history
 from compactlab.compaction import Guard, compact
 from compactlab.facts import mine
-from compactlab.facts.text import canonical
+from compactlab.facts.secrets import without_secrets
+from compactlab.facts.text import FILLER, canonical
 from compactlab.harness.cuts import Cut, planned
 from compactlab.llm.extractive import Extractive
 from compactlab.matching import Matcher
@@ -111,12 +112,12 @@ def verdict(present: Presence, fact: int) -> str:
 
 
 def _quoted(message: Message, matcher: Matcher, fact: int) -> str:
-    """The words around a fact in the first block of a message that holds it."""
+    """The words around a fact in the first block of a message that holds it, credentials among them masked."""
     for block in message.blocks:
         if any(hit.pattern == fact for hit in matcher.block(block)):
             text = clean(canonical(readable(block)))
             start, end = next((s, e) for s, e, pattern in matcher.spans(text) if pattern == fact)
-            return _around(text, start, end)
+            return _around(without_secrets(text).replace(FILLER, "*"), start, end)
     raise LookupError(f"fact {fact} does not stand in the message that was said to hold it")
 
 

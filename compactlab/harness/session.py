@@ -19,6 +19,7 @@ from compactlab.facts import Fact
 from compactlab.harness.cuts import Cut, spoken_by_agent
 from compactlab.harness.fates import in_order, stories, verdict
 from compactlab.metrics import Case, Score, Trial
+from compactlab.metrics.position import standing
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, matcher_of
 from compactlab.receipt import Receipt
@@ -114,7 +115,7 @@ class _Session:
             return
         try:
             case, facts = self._case(cut)
-            told = [story._asdict() for story in stories(self.job.transcript, cut, case.risk, case.needed)]
+            told = self._told(cut, case)
         except Exception as error:  # noqa: BLE001  # a case that fails is a row with its error, not the end of the run
             yield from (rows.block(key, [], "failed", _said(error)) for key in wanted)
             return
@@ -127,6 +128,14 @@ class _Session:
                     yield self._block(key, case, rows, left)
             except Exception as error:  # noqa: BLE001  # same
                 yield rows.block(key, [], "failed", _said(error))
+
+    def _told(self, cut: Cut, case: Case) -> list[dict[str, Any]]:
+        """The stories of the needed facts, in the order of their use, with where they stood."""
+        found = stories(self.job.transcript, cut, case.risk, case.needed)
+        where = standing(case)
+        return [
+            story._asdict() | where[fact]._asdict() for story, fact in zip(found, in_order(case.needed), strict=True)
+        ]
 
     def _case(self, cut: Cut) -> tuple[Case, list[Score]]:
         transcript = self.job.transcript

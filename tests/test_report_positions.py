@@ -1,0 +1,60 @@
+"""Half-age and density: formulas on numbers that can be worked out by hand."""
+
+import pytest
+import runs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactlab.metrics.position import age_span
+from compactlab.pool import Pool
+from compactlab.report.density import density
+from compactlab.report.density import section as by_density
+from compactlab.report.positions import by_age, by_position, half_age
+
+SPANS = [age_span(1 << power) for power in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("spans", "age"),
+    [
+        ({}, None),
+        ({"0-1": (9, 10)}, None),
+        ({"0-1": (9, 10), "2-3": (8, 10)}, None),
+        ({"0-1": (1, 10), "2-3": (0, 10)}, None),
+        ({"0-1": (10, 10), "2-3": (0, 10)}, 1.5),
+        ({"0-1": (10, 10), "2-3": (0, 10), "4-7": (10, 10)}, None),  # the fit rises nowhere: 1, .5, .5
+        ({"0-1": (10, 10), "2-3": (0, 30), "4-7": (10, 10)}, 0.5 + 2 * 2 / 3),  # the fit: 1, .25, .25
+    ],
+)
+def test_the_half_age_is_where_a_falling_fit_crosses_one_half(spans, age):
+    assert half_age(spans) == (None if age is None else pytest.approx(age))
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 50)), min_size=8, max_size=8))
+def test_a_half_age_lies_within_the_ages(pairs):
+    age = half_age({span: (min(kept, n), n) for span, (kept, n) in zip(SPANS, pairs, strict=True)})
+    assert age is None or 0.5 <= age <= 191.5
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ((100, 100, 1_000, 1_000), (100, 100, 1, None)),
+        ((100, 0, 1_000, 500), (100, 0, 0, 200)),
+        ((100, 80, 1_000, 500), (100, 160, 1.6, 40)),
+        ((0, 0, 1_000, 500), (0, 0, None, 0)),
+        ((100, 0, 1_000, 0), (100, None, None, 100)),
+    ],
+)
+def test_lift_is_retention_over_the_keep_ratio(numbers, expected):
+    assert density(*numbers) == tuple(value if value is None else pytest.approx(value) for value in expected)
+
+
+@pytest.mark.parametrize("made", [by_position, by_age, by_density])
+def test_a_section_has_a_row_for_each_of_the_table_and_as_many_cells_as_columns(made):
+    run = runs.short()
+    section = made(Pool(run.results), run.summary)
+    assert [row[0] for row in section.rows] == [row.name for row in run.summary.rows]
+    assert {len(row) for row in section.rows} == {len(section.columns)}
+    none, slide = (section.rows[i] for i in (0, 2))
+    assert none != slide
