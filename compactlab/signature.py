@@ -22,6 +22,7 @@ def signature(summary: Summary) -> str:
             f"{summary.clusters} stories",
             f"{summary.cuts} cuts",
             f"{summary.needed} facts needed of {summary.at_risk:,} at risk",
+            *([f"tells {summary.detectable:.2f} apart"] if summary.detectable is not None else []),
             f"families {','.join(summary.families)}",
         )
     )

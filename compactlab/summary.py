@@ -19,7 +19,8 @@ class Row:
     """One strategy or control. Estimates are means over sessions; `probes` counts verdicts, pooled.
 
     `same_size` holds the bound retention of the controls that were cut to the size of this row's results; `over_random`
-    is the mean of the sessions' differences to random units of that size, with the interval of the paired differences.
+    is the mean of the sessions' differences to random units of that size, with the interval of the paired differences,
+    and `skill` which share of the way from luck to all that is: (R - R_rand) / (1 - R_rand), of the means (M4).
     """
 
     label: str
@@ -35,6 +36,7 @@ class Row:
     by_family: dict[str, Estimate | None]
     same_size: dict[str, Estimate | None]
     over_random: Estimate | None
+    skill: float | None
     over_chance: float | None
     probes: dict[str, float]
     asked: int
@@ -115,6 +117,8 @@ def _row(pool: Pool, group: Group) -> Row:
     for record in records:
         if record.metric.startswith("probe_"):
             probes[record.metric.removeprefix("probe_")] += record.value
+    same_size = {name: _at_size_of(pool, group, name) for name in OF_A_SIZE}
+    luck = same_size["random"]
     values = {m: [r.value for r in records if r.metric == m] for m in ("tokens_before", "tokens_after", "valid")}
     return Row(
         label=group.strategy,
@@ -128,7 +132,8 @@ def _row(pool: Pool, group: Group) -> Row:
         reobtainable=pool.mean(records, "needed_bound", lambda r: pool.acted(r) and r.home == "reobtainable"),
         by_family={family: pool.mean(records, "needed_bound", _of_family(family)) for family in pool.chance},
         over_random=pool.estimate(pool.differences(group, Group("random", group.strategy, group.budget))),
-        same_size={name: _at_size_of(pool, group, name) for name in OF_A_SIZE},
+        skill=_over(bound, luck and luck.mean),
+        same_size=same_size,
         by_use={use: pool.mean(records, "needed_bound", _of_use(pool, use)) for use in ("action", "bulk", "text")},
         over_chance=_over(bound, pool.overall_chance),
         probes=dict(probes),
@@ -172,7 +177,7 @@ def _detectable(pool: Pool) -> float | None:
 
 
 def _over(bound: Estimate | None, chance: float | None) -> float | None:
-    """(R - c) / (1 - c): retention on a scale where chance is 0."""
+    """(R - c) / (1 - c): retention on a scale where chance, or luck, is 0."""
     if bound is None or chance is None or chance >= 1:
         return None
     return (bound.mean - chance) / (1 - chance)

@@ -346,6 +346,7 @@ def test_the_whole_run_has_intervals_and_says_what_difference_it_could_see():
     assert {row.label for row in summary.rows if row.is_control} == CONTROLS
     assert all(row.bound.half is not None for row in summary.rows)
     assert 0 < summary.detectable < 0.3
+    assert f"tells {summary.detectable:.2f} apart" in signature(summary).split(" · ")
     assert summary.needed > 500
     assert summary.at_risk > 20_000
     assert 0 < summary.overall_chance < 0.1
@@ -361,4 +362,5 @@ def test_the_difference_to_random_units_is_that_of_the_sessions():
         assert (row.over_random is None) == (luck is None)
         if luck is not None:
             assert row.over_random.mean == pytest.approx(row.bound.mean - luck.mean)
+            assert row.skill == pytest.approx(row.over_random.mean / (1 - luck.mean))
             assert 0 < row.over_random.half < row.bound.half + luck.half

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from compactlab.pool import OF_A_SIZE
+from compactlab.report.section import interval, share
 from compactlab.signature import signature
 from compactlab.stats import Estimate
 from compactlab.summary import Row, Summary
@@ -23,6 +24,7 @@ COLUMNS = (
     "loose",
     "over chance",
     "over random",
+    "skill",
     "irrecov.",
     "re-obt.",
     "random",
@@ -46,12 +48,13 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{row.before:,.0f}",
         f"{row.after:,.0f}",
         f"{row.saved.mean:.0%}",
-        _share(row.bound),
-        _share(row.loose),
-        "-" if row.over_chance is None else f"{row.over_chance:.2f}",
-        "-" if row.over_random is None else f"{row.over_random.mean:+.2f}{_half(row.over_random)}".replace("0.", "."),
-        _share(row.irrecoverable),
-        _share(row.reobtainable),
+        interval(row.bound),
+        interval(row.loose),
+        share(row.over_chance),
+        interval(row.over_random, "+"),
+        share(row.skill),
+        interval(row.irrecoverable),
+        interval(row.reobtainable),
         *(_mean(row.same_size.get(control)) for control in OF_A_SIZE),
         _part(kept, row.asked),
         _part(row.probes.get("stale", 0.0), row.asked),
@@ -68,18 +71,7 @@ def _outcomes(row: Row) -> str:
 
 
 def _mean(estimate: Estimate | None) -> str:
-    return "-" if estimate is None else f"{estimate.mean:.2f}".replace("0.", ".")
-
-
-def _share(estimate: Estimate | None) -> str:
-    """A mean and half its interval, as short as a table needs them: `.84±.12`."""
-    if estimate is None:
-        return "-"
-    return f"{estimate.mean:.2f}{_half(estimate)}".replace("0.", ".")
-
-
-def _half(estimate: Estimate) -> str:
-    return "" if estimate.half is None else f"±{estimate.half:.2f}"
+    return share(estimate and estimate.mean)
 
 
 def _part(count: float, whole: int) -> str:
@@ -126,7 +118,7 @@ def by_budget(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
     for row in (row for row in summary.rows if row.budget):
         name = f"{row.label} ({row.model})" if row.model else row.label
         cells_of_row = sum(row.outcomes.values())
-        text = _share(row.bound) + ("*" if sum(row.missed) else "")
+        text = interval(row.bound) + ("*" if sum(row.missed) else "")
         found.setdefault(name, {})[row.budget] = "-" if row.missed.unreachable == cells_of_row else text
     budgets = summary.manifest.budgets
     return budgets, [(name, *(texts.get(budget, "-") for budget in budgets)) for name, texts in found.items()]
@@ -162,8 +154,8 @@ CONTROL_ROWS = (
     "random, r. lines, regex, oracle: bound retention of controls cut to the very size of the row's results: random"
     " units and random lines (means of 20 draws), lines that look most like facts, and the best choice of blocks by"
     " one who knows what is needed (a bound for strategies that only delete). over random: the sessions' paired"
-    " differences to random units. bag: bare values of all facts at risk. null: what no strategy may touch. probes:"
-    " hand-made questions whose current answer stands."
+    " differences to random units; skill: their mean as a share of the way from random to all. bag: bare values of all"
+    " facts at risk. null: what no strategy may touch. probes: hand-made questions whose current answer stands."
 )
 LIMITS = (
     "the future comes from a session that went on without this compaction: presence is not recall, and a missing"
