@@ -15,7 +15,7 @@ from compactlab.metrics import Score, Trial
 def measure(trial: Trial) -> Iterator[Score]:
     """Yield the count of each verdict for each kind of probe."""
     case = trial.case
-    verdicts = case.hand.verdicts(trial.messages)
+    verdicts = case.hand.verdicts(trial.messages, case.own)
     groups: dict[str, list[str]] = defaultdict(list)
     for index in case.asked:
         groups[case.hand.probes[index].kind].append(verdicts[index])

@@ -7,7 +7,7 @@ One JSON object a line: `id`, `kind`, `question`, `answer`, `aliases`, `evidence
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -15,8 +15,9 @@ import msgspec
 
 from compactlab.errors import TranscriptError
 from compactlab.facts.text import canonical
+from compactlab.markers import without_markers
 from compactlab.matching import Matcher, Pattern, Verdict, content_words
-from compactlab.transcript import Block, Message
+from compactlab.transcript import Block, Message, readable
 
 SHORT_ANSWER = 4
 """Answers with fewer characters never count by presence alone."""
@@ -64,7 +65,7 @@ class HandProbes:
     def __init__(self, probes: Sequence[Probe]) -> None:
         self.probes = tuple(probes)
         self._matcher = Matcher([p for group in _groups(self.probes) for p in group])
-        self._seen: dict[tuple[Block, int | None], tuple[int, int]] = {}
+        self._seen: dict[tuple[Block, int | None, bool], tuple[int, int]] = {}
 
     @cached_property
     def _questions(self) -> list[frozenset[str]]:
@@ -78,22 +79,27 @@ class HandProbes:
         safe = self.verdicts(protected)
         return tuple(i for i, p in enumerate(self.probes) if p.asked_after < cut and safe[i] not in {"kept", "both"})
 
-    def verdicts(self, messages: Iterable[Message]) -> list[Verdict]:
-        """Judge every probe: kept, both (an older value stands too), stale (only an older one), lost."""
+    def verdicts(self, messages: Iterable[Message], own: Collection[Block] | None = None) -> list[Verdict]:
+        """Judge every probe: kept, both (an older value stands too), stale (only an older one), lost.
+
+        *own* are the blocks that stood before a compaction; in any other its markers answer nothing.
+        """
         current = older = 0
         for message in messages:
             for block in message.blocks:
-                key = (block, message.source)
+                made = own is not None and block not in own
+                key = (block, message.source, made)
                 if key not in self._seen:
-                    self._seen[key] = self._found(block, message.source)
+                    self._seen[key] = self._found(block, message.source, made=made)
                 current |= self._seen[key][0]
                 older |= self._seen[key][1]
         return [_verdict(current >> i & 1, older >> i & 1) for i in range(len(self.probes))]
 
-    def _found(self, block: Block, source: int | None) -> tuple[int, int]:
+    def _found(self, block: Block, source: int | None, *, made: bool) -> tuple[int, int]:
         """Bit sets of the probes whose current, and whose older, values stand in a block."""
         found = [0, 0]
-        for hit in self._matcher.block(block):
+        hits = self._matcher.hits(without_markers(readable(block))) if made else self._matcher.block(block)
+        for hit in hits:
             group, index = divmod(hit.pattern, len(self.probes))
             is_older, is_short = divmod(group, 2)
             at_home = source in self.probes[index].evidence and not is_short
