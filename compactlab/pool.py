@@ -140,4 +140,5 @@ def by_session(records: Iterable[Record]) -> dict[str, float]:
 
 
 def mean_of(values: Sequence[float]) -> float:
+    """Give the mean of *values*, 0 of none."""
     return sum(values) / len(values) if values else 0.0

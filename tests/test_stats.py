@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from compactlab.stats import MIN_CLUSTERS, Estimate, clustered, detectable
+from compactlab.stats import MIN_CLUSTERS, Estimate, clustered, compared, detectable, holm
 
 ONE_EACH = [(f"story {i}", value) for i, value in enumerate((0.2, 0.4, 0.9, 0.5, 0.6, 0.3, 0.7))]
 
@@ -126,3 +126,58 @@ def test_a_difference_as_large_as_the_detectable_one_is_found_four_times_in_five
         estimate = clustered([(str(i), draw.gauss(true, 1)) for i in range(9)])
         found += estimate.low > 0
     assert 0.75 <= found / rounds <= 0.88
+
+
+def test_with_one_session_a_story_the_comparison_is_the_paired_t_test():
+    differences = [value - 0.3 for _, value in ONE_EACH]
+    found = compared([(str(i), value) for i, value in enumerate(differences)])
+    expected = reference.ttest_1samp(differences, 0)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert found.d_z == pytest.approx(mean(differences) / stdev(differences))
+    assert found.difference == clustered([(str(i), value) for i, value in enumerate(differences)])
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(-1, 1)), min_size=5, max_size=30))
+def test_p_is_under_a_twentieth_exactly_where_the_interval_leaves_nought_out(values):
+    found = compared(values)
+    if found.p is None:
+        assert found.difference.half is None
+        return
+    assert 0 <= found.p <= 1
+    if abs(abs(found.difference.mean) - found.difference.half) > 1e-9:
+        assert (found.p < 0.05) == (abs(found.difference.mean) > found.difference.half)
+    assert compared([(story, -value) for story, value in values]).p == pytest.approx(found.p)
+
+
+@pytest.mark.parametrize(("value", "p"), [(0.0, 1.0), (0.3, 0.0), (-0.3, 0.0)])
+def test_equal_differences_are_sure_and_have_no_size_of_effect(value, p):
+    assert compared([(str(i), value) for i in range(6)])[1:] == (p, None)
+
+
+def test_under_five_stories_nothing_is_tested():
+    assert compared([(str(i), 0.3 + i / 100) for i in range(4)])[1:] == (None, None)
+    assert compared([]) is None
+
+
+@pytest.mark.parametrize(
+    ("given_p", "expected"),
+    [
+        ([], []),
+        ([0.04], [0.04]),
+        ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),
+        ([0.04, 0.01], [0.04, 0.02]),
+        ([0.5, 0.9, 0.6], [1, 1, 1]),
+        ([None, 0.01, None, 0.02], [None, 0.02, None, 0.02]),
+    ],
+)
+def test_holm_multiplies_the_smallest_by_all_and_so_on_down(given_p, expected):
+    assert holm(given_p) == [value if value is None else pytest.approx(value) for value in expected]
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_keeps_the_order_and_lies_between_the_value_and_bonferroni(probabilities):
+    found = holm(probabilities)
+    for p, adjusted in zip(probabilities, found, strict=True):
+        assert p <= adjusted <= min(1, p * len(probabilities)) + 1e-12
+    ordered = [adjusted for _, adjusted in sorted(zip(probabilities, found, strict=True))]
+    assert ordered == sorted(ordered)
