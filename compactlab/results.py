@@ -13,7 +13,7 @@ same bytes. Blocks that a plug-in made whose source has changed since are made a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -113,7 +113,7 @@ def _complete_blocks(
         except RunError:
             break
         block = lines[at : at + 1 + head.n]
-        if head.metric != "outcome" or at + 1 + head.n > len(lines) - 1:
+        if head.metric != "outcome" or at + 1 + head.n > len(lines) - 1 or not _rows_of(head, block):
             break
         if head.made_by == made_by(head.key) and (head.key in left or not _leaves_a_line(head)):
             blocks[head.key] = b"\n".join(block) + b"\n"
@@ -122,6 +122,14 @@ def _complete_blocks(
             unbroken = False
         at += 1 + head.n
     return blocks, frozenset(in_place)
+
+
+def _rows_of(head: Record, lines: Sequence[bytes]) -> bool:
+    """True if all *lines* are rows of the block of *head*."""
+    try:
+        return all(decoded(line, Record).key == head.key for line in lines)
+    except RunError:
+        return False
 
 
 def _leaves_a_line(head: Record) -> bool:
