@@ -68,10 +68,15 @@ def digest(kind: Kind, name: str) -> str:
 
 @lru_cache(maxsize=256)
 def source_digest(module_name: str) -> str:
-    """First 16 hex digits of the SHA-256 of a module's source file, or of its name where there is no file."""
+    """First 16 hex digits of the SHA-256 of a module's source file, or of its name where there is no file.
+
+    The parts that a folder of plug-ins shares, files that begin with an underscore, count as the source of each.
+    """
     file = getattr(importlib.import_module(module_name), "__file__", None)
-    source = Path(file).read_bytes() if file else module_name.encode()
-    return hashlib.sha256(source).hexdigest()[:16]
+    if not file:
+        return hashlib.sha256(module_name.encode()).hexdigest()[:16]
+    shared = sorted(Path(file).parent.glob("_[a-z]*.py")) if module_name.startswith(f"{__package__}.") else []
+    return hashlib.sha256(b"".join(path.read_bytes() for path in (Path(file), *shared))).hexdigest()[:16]
 
 
 def strategy(spec: str) -> Strategy:

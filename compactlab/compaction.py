@@ -29,6 +29,7 @@ from compactlab import catalog, history
 from compactlab.llm import Metered, Model
 from compactlab.receipt import Change, Outcome, Receipt
 from compactlab.reconcile import Reconciled, Rejected, reconciled
+from compactlab.remembered import remembered
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.tokens import Meter, clean
 from compactlab.transcript import Message, Messages
@@ -94,6 +95,7 @@ def compact(
     return job.judged(given)
 
 
+@remembered
 def _numbered(messages: Messages) -> Messages:
     return tuple(replace(message, source=i) for i, message in enumerate(messages))
 
@@ -174,10 +176,9 @@ class _Job:
         fresh = broken(result, self.guard.rules) - broken(base, self.guard.rules)
         if fresh:
             return self.unchanged("rejected", f"would break {', '.join(sorted(fresh))}", given.notes)
-        return self.applied(plan, after, given.notes)
+        return self.applied(plan, result, after, given.notes)
 
-    def applied(self, plan: Reconciled, after: int, notes: tuple[str, ...]) -> Compaction:
-        result = tuple(message for message, _ in plan.entries)
+    def applied(self, plan: Reconciled, result: Messages, after: int, notes: tuple[str, ...]) -> Compaction:
         origins = [None if position is None else self.repaired.origins[position] for _, position in plan.entries]
         receipt = replace(
             self._receipt("applied", "", notes, plan.changes, result),

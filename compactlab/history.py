@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from compactlab.remembered import remembered
 from compactlab.tokens import pieces
 from compactlab.transcript import Block, Message, Messages, Text, ToolCall, ToolResult
 
@@ -56,6 +57,7 @@ class Pairing(NamedTuple):
     doubles: tuple[Place, ...]
 
 
+@remembered
 def pair(messages: Sequence[Message]) -> Pairing:
     """Pair each result with a call before it: the latest message with an unanswered call of that id, first one first.
 
@@ -94,6 +96,7 @@ def _results_and_calls(message: Message, position: int) -> Iterable[tuple[ToolCa
             yield block, Place(position, index)
 
 
+@remembered
 def split_turns(messages: Sequence[Message]) -> tuple[Messages, tuple[int, ...]]:
     """Cut messages that hold calls beside their results into one message a step; give each piece's origin too.
 
@@ -102,10 +105,13 @@ def split_turns(messages: Sequence[Message]) -> tuple[Messages, tuple[int, ...]]
     split: list[Message] = []
     origins: list[int] = []
     for position, message in enumerate(messages):
-        parts = pieces(message)
-        whole = len(parts) == 1 and (not message.results or message.role == "tool")
-        for part in parts:
-            split.append(message if whole else replace(message, role=_role_of(part, message), blocks=part))
+        kinds = {type(block) for block in message.blocks}
+        if ToolResult not in kinds or (message.role == "tool" and len(kinds) == 1):
+            split.append(message)
+            origins.append(position)
+            continue
+        for part in pieces(message):
+            split.append(replace(message, role=_role_of(part, message), blocks=part))
             origins.append(position)
     return tuple(split), tuple(origins)
 
@@ -134,9 +140,10 @@ def join_turns(messages: Sequence[Message], origins: Sequence[int | None]) -> Me
         else:
             joined.append(message)
         last = (origin, heard)
-    return tuple(joined)
+    return tuple(joined) if len(joined) < len(messages) else tuple(messages)
 
 
+@remembered
 def repair(messages: Sequence[Message]) -> Repaired:
     """Bring *messages* into split form, close calls that were never answered, drop results without a call.
 
@@ -220,6 +227,7 @@ def _last_assistant(messages: Sequence[Message]) -> int | None:
     return next((i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "assistant"), None)
 
 
+@remembered
 def units(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     """Group positions into units, ordered by their first message; every position stands in exactly one unit.
 
@@ -253,16 +261,30 @@ def anchor(messages: Sequence[Message]) -> tuple[int, ...]:
 
 def protected(messages: Sequence[Message], *, pins: bool = True) -> frozenset[int]:
     """Positions that no strategy may touch (see above), closed over units; *pins* False leaves pinned messages out."""
-    return frozenset(protection(messages, pins=pins))
+    return frozenset(_protection(messages) if pins else _unpinned_protection(messages))
 
 
 def protection(messages: Sequence[Message], *, pins: bool = True) -> dict[int, str]:
     """The protected set, and for each position in a few words why it is in it."""
+    return dict(_protection(messages) if pins else _unpinned_protection(messages))
+
+
+@remembered
+def _protection(messages: Messages) -> dict[int, str]:
+    return _held(messages, {i: "pinned" for i, message in enumerate(messages) if message.pinned})
+
+
+@remembered
+def _unpinned_protection(messages: Messages) -> dict[int, str]:
+    return _held(messages, {})
+
+
+def _held(messages: Messages, pinned: dict[int, str]) -> dict[int, str]:
     said_last = next((i for i in range(len(messages) - 1, -1, -1) if messages[i].by_person), None)
     last = _last_assistant(messages)
     why: dict[int, str] = dict.fromkeys(range(0 if last is None else last, len(messages)), "the open turn")
     why.update({} if said_last is None else {said_last: "the last words of a person"})
-    why.update({i: "pinned" for i, message in enumerate(messages) if pins and message.pinned})
+    why.update(pinned)
     why.update({i: "system" for i, m in enumerate(messages) if m.role == "system" and not m.synthetic})
     why.update(dict.fromkeys(anchor(messages), "the anchor"))
     for unit in units(messages):

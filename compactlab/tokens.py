@@ -9,6 +9,7 @@ Meter, marks, cuts, savings and reports all use this function and no other. Voca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
@@ -19,6 +20,14 @@ MESSAGE_OVERHEAD = 4
 UNKNOWN_IMAGE = 1_600
 PIXELS_PER_TOKEN = 750
 DEFAULT_COUNTER = "o200k_base"
+FEW = 64
+"""Texts up to which each is counted by itself: starting a batch costs what a hundred short texts do."""
+NEAR = 128
+"""Characters around the end of the last token that fits, among which a cut is sought by counting."""
+_TOKTOK = frozenset({"o200k_base", "cl100k_base", "o200k_harmony"})
+_WHOLE = 1 << 62
+_SEAM = re.compile(r"(?<=[A-Za-z]) (?=[A-Za-z])|(?<=\n)(?=[A-Za-z])")
+"""Where no token crosses, whatever stands before and after: at a word behind a word or behind a line's end."""
 
 Count = Callable[[Sequence[str]], list[int]]
 
@@ -39,7 +48,7 @@ def counter(name: str = DEFAULT_COUNTER) -> Count:
     """
     if name == "chars/4":
         return lambda texts: [-(-len(text) // 4) for text in texts]
-    if name in {"o200k_base", "cl100k_base", "o200k_harmony"}:
+    if name in _TOKTOK:
         return _by_toktok(name)
     if name.startswith("tiktoken:"):
         return _by_tiktoken(name.removeprefix("tiktoken:"))
@@ -50,6 +59,8 @@ def _by_toktok(encoding: str) -> Count:
     import toktok
 
     def count(texts: Sequence[str]) -> list[int]:
+        if len(texts) <= FEW:
+            return [toktok.truncate(clean(text), _WHOLE, encoding)[1] for text in texts]
         return list(toktok.batch_count([clean(text) for text in texts], encoding))
 
     return count
@@ -82,18 +93,46 @@ def truncated(text: str, tokens: int, counter_name: str = DEFAULT_COUNTER) -> st
     """
     if tokens <= 0:
         return ""
+    if counter_name == "chars/4":
+        return text[: 4 * tokens]
+    if counter_name in _TOKTOK and clean(text) is text:
+        return _cut_by_toktok(text, tokens, counter_name)
     count = counter(counter_name)
     if count([text])[0] <= tokens:
         return text
-    low, high = 0, len(text)
+    return text[: _bisected(len(text), lambda end: count([text[:end]])[0] <= tokens)]
+
+
+def _bisected(length: int, fits: Callable[[int], bool]) -> int:
+    low, high = 0, length
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if count([text[:middle]])[0] <= tokens else (low, middle - 1)
-    return text[:low]
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def _cut_by_toktok(text: str, tokens: int, encoding: str) -> str:
+    """Bisection that counts only near the end of the last token that fits, and from the last seam before it on.
+
+    What ends well before that is known to fit, what ends well behind it not to.
+    """
+    import toktok
+
+    fitting, total = toktok.truncate(text, tokens, encoding)
+    if total <= tokens:
+        return text
+    first, last = len(fitting) - NEAR, len(fitting) + NEAR
+    seam = max((found.start() for found in _SEAM.finditer(text, max(0, first - 2 * NEAR), max(0, first))), default=0)
+    count = counter(encoding)
+    room = tokens - count([text[:seam]])[0]
+    end = _bisected(len(text), lambda at: at < first or (at <= last and count([text[seam:at]])[0] <= room))
+    return text[:end] if end >= first else text[: _bisected(len(text), lambda at: count([text[:at]])[0] <= tokens)]
 
 
 def clean(text: str) -> str:
     """Replace lone surrogates, which no tokenizer takes, by U+FFFD; other text comes back as it is."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -116,23 +155,33 @@ class Meter:
 
     def block(self, block: Block) -> int:
         """Weight of one block in tokens."""
-        if block not in self._known:
+        weight = self._known.get(block)
+        if weight is None:
             self._learn([block])
-        return self._known[block]
+            weight = self._known[block]
+        return weight
 
     def blocks(self, blocks: Iterable[Block]) -> None:
         """Learn the weights of many blocks in one batch."""
-        self._learn(list(dict.fromkeys(block for block in blocks if block not in self._known)))
+        known = self._known
+        fresh = dict.fromkeys(block for block in blocks if block not in known)
+        if fresh:
+            self._learn(list(fresh))
 
     def message(self, message: Message) -> int:
         """Weight of a message: its blocks and the overhead of each model call that it stands for."""
-        return sum(self.block(block) for block in message.blocks) + MESSAGE_OVERHEAD * _steps(message)
+        return sum(map(self.block, message.blocks)) + MESSAGE_OVERHEAD * _steps(message)
 
     def messages(self, messages: Iterable[Message]) -> int:
         """Weight of a list of messages; blocks not yet known are counted in one batch."""
         messages = tuple(messages)
-        self.blocks(block for message in messages for block in message.blocks)
-        return sum(self.message(message) for message in messages)
+        blocks = [block for message in messages for block in message.blocks]
+        try:
+            total = sum(map(self._known.__getitem__, blocks))
+        except KeyError:
+            self.blocks(blocks)
+            total = sum(map(self._known.__getitem__, blocks))
+        return total + MESSAGE_OVERHEAD * sum(map(_steps, messages))
 
     def by_kind(self, messages: Iterable[Message]) -> dict[str, int]:
         """Weights by kind of block (text, reasoning, call, result, image) and `overhead`; they sum to `messages`."""
@@ -196,7 +245,7 @@ def _pixels(image: Image) -> int:
 
 def _steps(message: Message) -> int:
     """How many messages a provider is sent for this one: a whole turn in one message counts as its parts do."""
-    if message.role == "tool" or not any(isinstance(block, ToolResult) for block in message.blocks):
+    if message.role == "tool" or ToolResult not in map(type, message.blocks):
         return 1
     return len(pieces(message))
 

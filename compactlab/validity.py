@@ -19,11 +19,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from compactlab.errors import UnknownName
 from compactlab.history import split_turns
-from compactlab.transcript import Block, Image, Message, Reasoning, Text, ToolCall, ToolResult
+from compactlab.remembered import remembered
+from compactlab.transcript import Block, Image, Message, Messages, Reasoning, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,10 +53,14 @@ def violations(messages: Sequence[Message], rules: RuleSet) -> tuple[Violation, 
     >>> violations([asked, called, asked, called], "anthropic")[0]
     Violation(rule='unanswered_call', position=1, detail="call 'c1'")
     """
-    if rules not in _CHECKS:
-        raise UnknownName(f"rule set {rules!r} is unknown; known are {', '.join(_CHECKS)}")
+    if rules not in _REMEMBERED:
+        raise UnknownName(f"rule set {rules!r} is unknown; known are {', '.join(_REMEMBERED)}")
+    return _REMEMBERED[rules](messages)
+
+
+def _violations(check: Callable[[Sequence[Message]], Iterator[Violation]], messages: Messages) -> tuple[Violation, ...]:
     split, origins = split_turns(messages)
-    found = [v._replace(position=origins[v.position]) for v in _CHECKS[rules](split)]
+    found = [v._replace(position=origins[v.position]) for v in check(split)]
     if all(message.role == "system" for message in messages):
         found.append(Violation("no_messages", 0, "nothing but system messages" if messages else "an empty list"))
     return tuple(sorted(found, key=lambda v: v.position))
@@ -119,10 +125,9 @@ def _strict(messages: Sequence[Message]) -> Iterator[Violation]:
             expected = "assistant" if message.role == "user" else "user"
 
 
-_CHECKS: dict[str, Callable[[Sequence[Message]], Iterator[Violation]]] = {
-    "openai": _openai,
-    "anthropic": _anthropic,
-    "strict": _strict,
+_REMEMBERED: dict[str, Callable[[Sequence[Message]], tuple[Violation, ...]]] = {
+    rules: remembered(partial(_violations, check))
+    for rules, check in (("openai", _openai), ("anthropic", _anthropic), ("strict", _strict))
 }
 
 
@@ -145,6 +150,8 @@ def _unpaired(messages: Sequence[Message], steps: list[_Step]) -> Iterator[Viola
     for step in steps:
         calls = [(p, call.id) for p in step.said if messages[p].role == "assistant" for call in messages[p].calls]
         results = [(p, result.call_id) for p in step.answers for result in messages[p].results]
+        if _answered(calls, results):
+            continue
         asked, given = Counter(i for _, i in calls), Counter(i for _, i in results)
         yield from _surplus(calls, results, asked)
         seen: Counter[str] = Counter()
@@ -153,6 +160,12 @@ def _unpaired(messages: Sequence[Message], steps: list[_Step]) -> Iterator[Viola
             if seen[call_id] > given[call_id]:
                 still_open = position == last and call_id not in late
                 yield Violation("open_call" if still_open else "unanswered_call", position, f"call {call_id!r}")
+
+
+def _answered(calls: list[tuple[int, str]], results: list[tuple[int, str]]) -> bool:
+    """True of the common case: no id twice, and one result of each."""
+    asked = {call_id for _, call_id in calls}
+    return len(asked) == len(calls) == len(results) and asked == {call_id for _, call_id in results}
 
 
 def _surplus(calls: list[tuple[int, str]], results: list[tuple[int, str]], asked: Counter[str]) -> Iterator[Violation]:

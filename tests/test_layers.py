@@ -15,6 +15,7 @@ ORDER = (
     "errors",
     "catalog",
     "transcript",
+    "remembered",
     "tokens",
     "markers",
     "history",

@@ -16,7 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactlab.errors import UnknownName
-from compactlab.tokens import MESSAGE_OVERHEAD, UNKNOWN_IMAGE, Meter, clean, counter, counter_names, pieces, truncated
+from compactlab.tokens import (
+    FEW,
+    MESSAGE_OVERHEAD,
+    UNKNOWN_IMAGE,
+    Meter,
+    clean,
+    counter,
+    counter_names,
+    pieces,
+    truncated,
+)
 from compactlab.transcript import Image, Message, Reasoning, Text, ToolCall, ToolResult
 
 FIXTURES = sorted((Path(__file__).parent.parent / "fixtures" / "transcripts").glob("*.jsonl"))
@@ -336,3 +346,60 @@ def test_bare_text_is_weighed_and_not_remembered():
 def test_all_sample_words_thoughts_and_pictures_can_be_weighed():
     meter = Meter()
     assert meter.messages([agent(*WORDS, *THOUGHTS, *PICTURES)]) > 0
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+def test_texts_are_counted_alike_one_by_one_and_in_a_batch(name):
+    texts = [line for path in FIXTURES[:3] for line in path.read_text(encoding="utf-8").splitlines()[:90]]
+    texts += [SPECIAL, "", "\ud800", " " * 3_000, "\x00"]
+    assert len(texts) > FEW
+    assert counter(name)(texts) == [counter(name)([text])[0] for text in texts]
+
+
+def bisected(text, tokens, name):
+    """The definition of `truncated`, counted at every step."""
+    low, high = 0, len(text) if tokens > 0 else 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if counter(name)([text[:middle]])[0] <= tokens else (low, middle - 1)
+    return text if counter(name)([text])[0] <= tokens else text[:low]
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+def test_recorded_texts_are_cut_where_bisection_over_all_of_them_cuts(name):
+    rows = [json.loads(line) for path in FIXTURES for line in path.read_text(encoding="utf-8").splitlines()]
+    blocks = [block for row in rows for block in row.get("content", ()) if isinstance(block, dict)]
+    texts = [text for block in blocks if isinstance(text := block.get("text"), str) and len(text) > 2_000]
+    assert len(texts) > 20
+    for number, text in enumerate(texts[:200]):
+        tokens = counter(name)([text])[0] * (number % 9 + 1) // 10
+        assert truncated(text, tokens, name) == bisected(text, tokens, name)
+
+
+PIECES = [
+    *WORDS,
+    "a",
+    "1234567",
+    "étude",
+    "你好",
+    "\n",
+    "\n\n",
+    "  ",
+    "\t",
+    "don't",
+    "🧠",
+    "x" * 90,
+    "=/=/" * 30,
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+@settings(max_examples=150, deadline=None)
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=200), between=st.sampled_from(["", " "]), part=st.floats(0, 1))
+def test_any_text_is_cut_where_bisection_over_all_of_it_cuts(name, pieces, between, part):
+    text = between.join(pieces)
+    tokens = round(part * counter(name)([text])[0])
+    cut = truncated(text, tokens, name)
+    assert cut == bisected(text, tokens, name)
+    assert counter(name)([cut])[0] <= tokens

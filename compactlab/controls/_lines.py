@@ -5,14 +5,16 @@ Each kept line is a block of its own, so that a value binds to words of its own 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 
-from compactlab.metrics import Case
+from compactlab.controls._draws import Drawn, Ranking, Rest, Things, floor, ranking_of
+from compactlab.metrics import Case, Trial
 from compactlab.tokens import MESSAGE_OVERHEAD
-from compactlab.transcript import Messages, Text, readable
+from compactlab.transcript import Message, Messages, Text, readable
 
 
 class Line(NamedTuple):
@@ -25,7 +27,11 @@ class Line(NamedTuple):
 
 
 def lines_of(case: Case) -> list[Line]:
-    """All lines of the free units, blank ones left out, in order; counted in one batch."""
+    """All lines of the free units, blank ones left out, in order; made once a case, counted in one batch."""
+    return case.cached("lines", lambda: _lines(case))
+
+
+def _lines(case: Case) -> list[Line]:
     found = [
         (position, Text(line))
         for unit in case.free
@@ -41,7 +47,7 @@ def lines_of(case: Case) -> list[Line]:
 
 def chosen(case: Case, ranked: Iterable[Line], tokens: int) -> Messages:
     """The protected set and the first of *ranked* that fit *tokens* in all; the last one is cut to fit."""
-    room = tokens - case.meter.messages(case.protected)
+    room = tokens - floor(case)
     kept: dict[int, list[Line]] = {}
     for line in ranked:
         price = line.tokens + (0 if line.position in kept else MESSAGE_OVERHEAD)
@@ -57,3 +63,33 @@ def chosen(case: Case, ranked: Iterable[Line], tokens: int) -> Messages:
         blocks = tuple(line.block for line in sorted(lines, key=lambda line: line.number))
         whole[position] = replace(case.base[position], role="user", blocks=blocks, synthetic=True)
     return tuple(whole[i] for i in sorted(whole))
+
+
+def trial(case: Case, tokens: int, ranking: Ranking, build: Callable[[], Messages]) -> Trial:
+    """What `chosen` makes of the lines of a ranking, ready to be scored; *build* makes its messages."""
+    room = tokens - floor(case)
+    count = ranking.fitting(room)
+    return Drawn(case, ranking, count, _rest(case, ranking, count, room - ranking.weight(count)), build)
+
+
+def ranked(case: Case, name: str, order: Callable[[list[Line]], Iterable[int]]) -> Ranking:
+    """The lines of a case in an *order*, which goes by *name*."""
+    lines = lines_of(case)
+    return ranking_of(case, name, case.cached("things of lines", lambda: _things(lines)), lambda: order(lines))
+
+
+def _rest(case: Case, ranking: Ranking, count: int, room: int) -> Rest:
+    """The start of the first line that does not fit."""
+    if count == len(ranking.order):
+        return Rest((), 0)
+    line = lines_of(case)[ranking.order[count]]
+    overhead = ranking.weight(count + 1) - ranking.weight(count) - line.tokens
+    start = case.meter.truncated(line.block.text, room - overhead)
+    if not start:
+        return Rest((), 0)
+    return Rest((Message("user", (Text(start),)),), case.meter.text(start) + overhead)
+
+
+def _things(lines: list[Line]) -> Things:
+    weights, places = ([line.tokens for line in lines], [line.position for line in lines])
+    return Things([(line.block,) for line in lines], np.array(weights, np.int64), np.array(places, np.int64))

@@ -8,12 +8,17 @@ actions first, the others as tie-breakers.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from compactlab.metrics import Case
+from compactlab.controls._draws import floor
+from compactlab.metrics import Case, Trial
 from compactlab.tokens import MESSAGE_OVERHEAD
 from compactlab.transcript import Block, Message, Messages, Reasoning, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 TIE = 1e-3
 """Weight of a fact that is needed, but in no action."""
@@ -41,14 +46,19 @@ class _Programme:
 def build(case: Case, tokens: int) -> Messages:
     """Keep the protected set and the best blocks that fit *tokens* in all."""
     programme, units = case.cached("oracle", lambda: _programme(case))
-    room = tokens - case.meter.messages(case.protected)
-    taken = _solved(case, programme, room)
+    room = tokens - floor(case)
+    taken = case.cached(f"oracle in {room}", lambda: _solved(case, programme, room))
     kept: dict[int, Message] = {i: case.base[i] for i in case.held}
     for variable, unit in units.items():
         if variable in taken:
             blocks = {programme.blocks[v] for v in taken if programme.unit_of.get(v) == variable}
             kept.update((i, m) for i in unit if (m := _without(case.base[i], i, blocks)).blocks)
     return tuple(kept[i] for i in sorted(kept))
+
+
+def trial(case: Case, tokens: int) -> Trial:
+    """What `build` makes, ready to be scored."""
+    return Trial(case, build(case, tokens))
 
 
 def _programme(case: Case) -> tuple[_Programme, dict[int, tuple[int, ...]]]:
@@ -119,33 +129,40 @@ def _without(message: Message, position: int, chosen: set[tuple[int, int]]) -> M
     return replace(message, blocks=tuple(blocks))
 
 
+def _rows(programme: _Programme) -> csr_array:
+    """The constraints, a row each: the price of all; no block without its unit; no fact without a carrier."""
+    from scipy.sparse import coo_array
+
+    choices = len(programme.price)
+    links = [*programme.unit_of.items(), *programme.beside.items()]
+    cells: list[tuple[int, int, float]] = [(0, choice, price) for choice, price in enumerate(programme.price) if price]
+    for row, (choice, needs) in enumerate(links, 1):
+        cells += [(row, choice, 1.0), (row, needs, -1.0)]
+    for n, carriers in enumerate(programme.carriers.values()):
+        row = 1 + len(links) + n
+        cells += [(row, choices + n, 1.0), *((row, carrier, -1.0) for carrier in dict.fromkeys(carriers))]
+    rows, columns, values = zip(*cells, strict=True)
+    size = (1 + len(links) + len(programme.carriers), choices + len(programme.carriers))
+    return coo_array((values, (rows, columns)), shape=size).tocsr()
+
+
 def _solved(case: Case, programme: _Programme, room: float) -> set[int]:
     """Indices of the variables that the best choice takes."""
     import numpy as np
     from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import lil_array
 
-    facts = list(programme.carriers)
-    choices = len(programme.price)
-    if not facts or room <= 0:
+    if not programme.carriers or room <= 0:
         return set()
-    size = choices + len(facts)
-    links = [*programme.unit_of.items(), *programme.beside.items()]
-    rows = lil_array((1 + len(links) + len(facts), size))
-    rows[0, :choices] = np.array(programme.price)
-    limits = [room] + [0.0] * (rows.shape[0] - 1)
-    for row, (choice, needs) in enumerate(links, 1):
-        rows[row, choice], rows[row, needs] = 1, -1
-    for row, (n, fact) in enumerate(enumerate(facts), 1 + len(links)):
-        rows[row, choices + n] = 1
-        for carrier in programme.carriers[fact]:
-            rows[row, carrier] = -1
-    gain = np.zeros(size)
-    gain[choices:] = [-1.0 if case.needed[fact].kind == "action" else -TIE for fact in facts]
+    rows = case.cached("oracle's rows", lambda: _rows(programme))
+    choices = len(programme.price)
+    limits = np.zeros(rows.shape[0])
+    limits[0] = room
+    gain = np.zeros(rows.shape[1])
+    gain[choices:] = [-1.0 if case.needed[fact].kind == "action" else -TIE for fact in programme.carriers]
     found = milp(
         gain,
-        constraints=LinearConstraint(rows.tocsr(), ub=np.array(limits)),
-        integrality=np.ones(size),
+        constraints=LinearConstraint(rows, ub=limits),
+        integrality=np.ones(len(gain)),
         bounds=Bounds(0, 1),
         options={"time_limit": SECONDS, "mip_rel_gap": 0.0},
     )

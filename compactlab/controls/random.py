@@ -6,11 +6,14 @@ The same seed gives the same draw in every process.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from random import Random
 
+import numpy as np
 from msgspec.structs import replace
 
-from compactlab.metrics import Case
+from compactlab.controls._draws import Drawn, Rest, Things, floor, ranking_of
+from compactlab.metrics import Case, Trial
 from compactlab.tokens import MESSAGE_OVERHEAD, Meter
 from compactlab.transcript import Block, Message, Messages, Reasoning, Text, ToolCall, ToolResult, readable
 
@@ -20,12 +23,40 @@ ENOUGH = 0.005
 
 def build(case: Case, tokens: int, draw: Random) -> Messages:
     """Keep random units up to *tokens* in all; the whole history if it fits."""
+    kept: dict[int, Message] = {i: case.base[i] for i in case.held}
+    kept.update(_filled(case, _shuffled(case, draw), tokens, tokens - floor(case)))
+    return tuple(kept[i] for i in sorted(kept))
+
+
+def trial(case: Case, tokens: int, seed: str) -> Trial:
+    """What `build` makes of `Random(seed)`, ready to be scored: nothing is built that is not cut."""
+    units = case.cached("units", lambda: _units(case))
+    ranking = ranking_of(case, f"random {seed}", units, lambda: _shuffled(case, Random(seed)))
+    room = tokens - floor(case)
+    count = ranking.fitting(room)
+    more = tuple(_filled(case, ranking.order[count:].tolist(), tokens, room - ranking.weight(count)).values())
+    rest = Rest(more, case.meter.messages(more))
+    return Drawn(case, ranking, count, rest, lambda: build(case, tokens, Random(seed)))
+
+
+def _units(case: Case) -> Things:
+    blocks = [tuple(block for i in unit for block in case.base[i].blocks) for unit in case.free]
+    weights = [case.meter.messages(case.base[i] for i in unit) for unit in case.free]
+    return Things(blocks, np.array(weights, np.int64))
+
+
+def _shuffled(case: Case, draw: Random) -> list[int]:
+    order = list(range(len(case.free)))
+    draw.shuffle(order)
+    return order
+
+
+def _filled(case: Case, order: Iterable[int], tokens: int, room: int) -> dict[int, Message]:
+    """Units in their order until *room* is full: those that fit as they are, one that does not cut to fit."""
     base, meter = case.base, case.meter
-    room = tokens - meter.messages(case.protected)
-    kept: dict[int, Message] = {i: base[i] for i in case.held}
-    free = list(case.free)
-    draw.shuffle(free)
-    for unit in free:
+    kept: dict[int, Message] = {}
+    for at in order:
+        unit = case.free[at]
         weight = meter.messages(base[i] for i in unit)
         if weight <= room:
             room -= weight
@@ -36,7 +67,7 @@ def build(case: Case, tokens: int, draw: Random) -> Messages:
         room -= meter.messages(cut.values())
         if room < ENOUGH * tokens:
             break
-    return tuple(kept[i] for i in sorted(kept))
+    return kept
 
 
 def _cut(messages: list[Message], unit: tuple[int, ...], room: int, meter: Meter) -> dict[int, Message]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 
-from compactlab.controls._lines import Line, chosen, lines_of
-from compactlab.metrics import Case
+from compactlab.controls._draws import Ranking
+from compactlab.controls._lines import Line, chosen, lines_of, ranked
+from compactlab.controls._lines import trial as trial_of
+from compactlab.metrics import Case, Trial
 from compactlab.transcript import Messages
 
 _LOOKS_LIKE_A_FACT = re.compile(
@@ -20,8 +22,17 @@ LONG = 400
 
 def build(case: Case, tokens: int) -> Messages:
     """Keep the lines with the most facts a token, later ones first among equals."""
-    ranked = case.cached("regex_lines", lambda: sorted(lines_of(case), key=_worth, reverse=True))
-    return chosen(case, ranked, tokens)
+    lines = lines_of(case)
+    return chosen(case, (lines[at] for at in _ranking(case).order), tokens)
+
+
+def trial(case: Case, tokens: int) -> Trial:
+    """What `build` makes, ready to be scored: nothing is built but the line that is cut."""
+    return trial_of(case, tokens, _ranking(case), lambda: build(case, tokens))
+
+
+def _ranking(case: Case) -> Ranking:
+    return ranked(case, "regex_lines", lambda lines: [line.number for line in sorted(lines, key=_worth, reverse=True)])
 
 
 def _worth(line: Line) -> tuple[float, int]:

@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from compactlab.llm import Reply, Request
@@ -20,6 +21,8 @@ from compactlab.tools import tool_name
 from compactlab.transcript import Message, Text, ToolCall, ToolResult
 
 LONGEST_LINE = 240
+REMEMBERED = 2_048
+"""Texts whose lines are remembered: a history is summed up again and again, from other places on."""
 _WRAPPED = "<analysis>picked by code</analysis>\n<summary>\n{}\n</summary>"
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]*")
 _THING = re.compile(
@@ -76,13 +79,21 @@ def _lines(messages: Sequence[Message]) -> list[_Line]:
     """All lines worth a look, each text once, scored."""
     found: dict[str, _Line] = {}
     for position, message in enumerate(messages):
-        late = (position + 1) / len(messages)
+        late = 0.6 + 0.4 * ((position + 1) / len(messages))
         for origin, text in _texts(message):
-            for piece in _SENTENCE.findall(text) if origin in {"person", "agent"} else text.split("\n"):
-                line = _bare(" ".join(piece.split()), origin)
-                if 8 <= len(line) <= LONGEST_LINE and line not in found and not _LISTING.match(line):
-                    found[line] = _Line(line, position, origin, _score(line, origin, late))
+            for line, worth, length in _worth_a_look(text, origin):
+                if line not in found:
+                    found[line] = _Line(line, position, origin, worth * late / length)
     return list(found.values())
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _worth_a_look(text: str, origin: str) -> tuple[tuple[str, float, float], ...]:
+    """The lines of a text with what each holds, by who said it, and what its length divides that by."""
+    pieces = _SENTENCE.findall(text) if origin in {"person", "agent"} else text.split("\n")
+    lines = (_bare(" ".join(piece.split()), origin) for piece in pieces)
+    kept = (line for line in lines if 8 <= len(line) <= LONGEST_LINE and not _LISTING.match(line))
+    return tuple((line, _worth(line, origin), 1 + len(line) / 160) for line in dict.fromkeys(kept))
 
 
 def _bare(line: str, origin: str) -> str:
@@ -101,11 +112,11 @@ def _texts(message: Message) -> Iterable[tuple[str, str]]:
             yield "error" if block.is_error else "tool", block.text
 
 
-def _score(line: str, origin: str, late: float) -> float:
+def _worth(line: str, origin: str) -> float:
     things = len(set(_THING.findall(line)))
     weight = {"person": 3.0, "agent": 2.0, "note": 2.5, "error": 1.5, "tool": 0.6}[origin]
     cue = 1.5 if _RULE.search(line) or _SOLVED.search(line) else 0.0
-    return weight * (things + cue) * (0.6 + 0.4 * late) / (1 + len(line) / 160)
+    return weight * (things + cue)
 
 
 def _bullets(lines: list[_Line], budget: int) -> str:
