@@ -1,10 +1,14 @@
-"""What a tool call does, whatever its harness calls the tool: one name for the same tool, and whether it only reads."""
+"""What a tool call does, whatever its harness calls the tool: one name for the same tool, and whether it only reads.
+
+Also what its arguments say under their usual names: the file that it is about, the command line that it runs.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
+from typing import Any
 
 from compactlab.transcript import ToolCall
 
@@ -26,6 +30,10 @@ _ASKING = frozenset(
     question confirm request_approval get_user_input
     """.split()
 )
+_PATH_NAMES = (
+    "file_path path filename file_name filepath filePath absolute_path notebook_path target_file"
+    " relative_workspace_path old_path source file"
+).split()
 _READERS = frozenset({"read", "grep", "glob", "list_dir"})
 _READING_PROGRAMS = frozenset(
     """
@@ -76,18 +84,37 @@ def is_read_only(call: ToolCall) -> bool:
     return name in _READERS or (name == "bash" and _only_reads(shell_command(call)))
 
 
+def decoded(call: ToolCall) -> dict[str, Any]:
+    """Give the arguments by name; none where they are no JSON object.
+
+    >>> decoded(ToolCall("1", "read", '{"path": "a.py"}')), decoded(ToolCall("2", "read", "a.py"))
+    ({'path': 'a.py'}, {})
+    """
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def path_argument(call: ToolCall) -> str:
+    """Give the file or folder that a call names, as it is written; an empty string where it names none.
+
+    >>> path_argument(ToolCall("1", "Read", '{"file_path": "/srv/a.py", "limit": 20}'))
+    '/srv/a.py'
+    """
+    arguments = decoded(call)
+    found = next((arguments[name] for name in _PATH_NAMES if arguments.get(name)), "")
+    return found if isinstance(found, str) else ""
+
+
 def shell_command(call: ToolCall) -> str:
     """The command line of a shell call, or an empty string where the arguments hold none.
 
     >>> shell_command(ToolCall("1", "shell", '{"command": ["bash", "-lc", "ls src"]}'))
     'ls src'
     """
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(arguments, dict):
-        return ""
+    arguments = decoded(call)
     found = next((arguments[key] for key in ("command", "cmd", "script") if key in arguments), "")
     if isinstance(found, list) and all(isinstance(word, str) for word in found):
         through_shell = len(found) == 3 and found[1] in {"-c", "-lc"}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from compactlab.tools import is_read_only, shell_command, tool_name
+from compactlab.tools import decoded, is_read_only, path_argument, shell_command, tool_name
 from compactlab.transcript import ToolCall
 
 NAMES = [
@@ -181,3 +181,26 @@ def test_the_command_line_is_found_or_empty_whatever_the_arguments(arguments, co
 )
 def test_a_command_of_several_words_is_judged_by_what_it_runs(argv, expected):
     assert is_read_only(ToolCall("c", "shell", json.dumps({"command": argv}))) is expected
+
+
+PATHS = [
+    ('{"file_path": "/srv/a.py", "limit": 20}', "/srv/a.py"),
+    ('{"path": "a.py"}', "a.py"),
+    ('{"notebook_path": "/a.ipynb"}', "/a.ipynb"),
+    ('{"old_path": "/a", "new_path": "/b"}', "/a"),
+    ('{"file_path": "", "path": "a.py"}', "a.py"),
+    ('{"path": 3}', ""),
+    ('{"pattern": "*.py"}', ""),
+    ("not json", ""),
+    ("[]", ""),
+]
+
+
+@pytest.mark.parametrize(("arguments", "path"), PATHS)
+def test_the_file_of_a_call_is_found_under_its_usual_names(arguments, path):
+    assert path_argument(ToolCall("c", "read", arguments)) == path
+
+
+@pytest.mark.parametrize("arguments", ["", "null", "[1]", '"a"', "3", '{"a', "[" * 100_000])
+def test_arguments_that_are_no_object_hold_nothing(arguments):
+    assert decoded(ToolCall("c", "read", arguments)) == {}
