@@ -112,6 +112,20 @@ COMMANDS = (
         "compactlab compact fixtures/transcripts/primary-move.jsonl --strategy sliding_window -o compacted.jsonl",
     ),
     Command(
+        "validate",
+        "recompute the findings that the metrics rest on, and say of each whether it still holds",
+        (
+            _arg(
+                "paths", nargs="*", metavar="PATH", help="transcript files, or folders of them (fixtures/transcripts)"
+            ),
+            _arg("--study", action="store_true", help="the sixteen findings of the study, then and now"),
+            _arg("--markdown", metavar="FILE", help="write the table and its sentences as Markdown instead"),
+            _arg("--jobs", type=int, default=0, metavar="N", help="worker processes (default: one a core)"),
+            _JSON,
+        ),
+        "compactlab validate fixtures/transcripts --study",
+    ),
+    Command(
         "list",
         "list what there is to choose from",
         (_arg("kind", choices=("strategies", "readers", "counters", "metrics"), help="what to list"), _JSON),

@@ -1,0 +1,57 @@
+"""`compactlab validate`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections import Counter
+from pathlib import Path
+
+from compactlab.cli.output import print_json, print_table, print_warnings
+from compactlab.cli.run_command import _progress as watched
+from compactlab.errors import SpecError
+from compactlab.study import Study, study
+from compactlab.study.finding import COLUMNS, VERDICTS, table, to_markdown
+
+HERE = Path("fixtures", "transcripts")
+
+
+def main(options: Namespace) -> None:
+    """Recompute the findings of the study and print them, or write them where it was asked for."""
+    if not options.study:
+        raise SpecError("nothing to validate was named; expected --study")
+    paths = options.paths or [HERE]
+    with watched() as progress:
+        found = study(paths, options.jobs, progress)
+    print_warnings(found.unread)
+    if options.markdown:
+        Path(options.markdown).write_text(to_markdown(found.findings), encoding="utf-8")
+    if options.json:
+        print_json(plain(found))
+    elif not options.markdown:
+        _print(found)
+
+
+def plain(found: Study) -> dict[str, object]:
+    """The findings as plain data; `now` holds the numbers as they are, null where one cannot be had."""
+    findings = [
+        {
+            "number": finding.number,
+            "question": finding.question,
+            "verdict": finding.verdict,
+            "sentence": finding.sentence,
+            "rows": [{"what": r.line.what, "then": r.line.then, "now": r.now, "shown": r.shown} for r in finding.rows],
+        }
+        for finding in found.findings
+    ]
+    return {"sessions": found.sessions, "findings": findings}
+
+
+def _print(found: Study) -> None:
+    print_table(COLUMNS, table(found.findings), ("#", "then", "now"))
+    for finding in found.findings:
+        sys.stdout.write(f"{finding.number}. {finding.verdict}: {finding.sentence}\n")
+    verdicts = Counter(finding.verdict for finding in found.findings)
+    counts = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS)
+    sessions = "1 session" if len(found.sessions) == 1 else f"{len(found.sessions)} sessions"
+    sys.stdout.write(f"{len(found.findings)} findings on {sessions}: {counts}\n")
