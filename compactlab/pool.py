@@ -66,6 +66,15 @@ class Pool:
             if needed[family] or measured[family]
         }
 
+    @cached_property
+    def decoys(self) -> dict[str, Chance]:
+        """Decoys that look needed, by family, a needed fact: values near those at risk that never stood before."""
+        sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for record in self.of_facts("decoys_needed"):
+            sums[record.family][0] += record.value
+            sums[record.family][1] += record.n
+        return {family: Chance(int(n), found / n) for family, (found, n) in sorted(sums.items()) if n}
+
     def of_facts(self, metric: str) -> list[Record]:
         return [record for record in self.facts if record.metric == metric]
 

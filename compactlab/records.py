@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from compactlab.errors import RunError
+from compactlab.matching import Verdict
 
 SCORER_VERSION = "1"
 """Changes whenever the same compaction would score differently; runs of two versions are not comparable."""
@@ -63,7 +64,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class NeededFact(msgspec.Struct, frozen=True):
-    """A load-bearing fact under one strategy: its `fate` is `bound`, `loose` or `lost`.
+    """A load-bearing fact under one strategy: its `verdict`, of those of `matching`, and whether it stands `bound`.
 
     `home` and `used` are the positions of the messages that held it first and that needed it, with the words around it;
     `use` is action, bulk or text; `regain` is reobtainable or irrecoverable. `tenth` says in which tenth of the weight
@@ -74,7 +75,8 @@ class NeededFact(msgspec.Struct, frozen=True):
     cut: str
     strategy: str
     budget: str
-    fate: str
+    verdict: Verdict
+    bound: bool
     family: str
     value: str
     home: int

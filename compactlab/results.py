@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from compactlab.errors import RunError
+from compactlab.matching import Verdict
 from compactlab.records import Block, Key, Manifest, NeededFact, Record, decoded, encode
 
 if TYPE_CHECKING:
@@ -164,6 +165,9 @@ def _truncated(path: Path, size: int) -> IO[bytes]:
     return file
 
 
+_VERDICTS: dict[str, Verdict] = {"bound": "kept", "loose": "kept", "mutated": "mutated", "lost": "lost"}
+
+
 class Results:
     """A run read back: `manifest`, `records`, and tidy data frames.
 
@@ -189,7 +193,11 @@ class Results:
             raise RunError(f"{path}: {error}") from error
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a record; the columns are the fields of `Record`; `value` is a sum over `n` things, or tokens."""
+        """One row a record; the columns are the fields of `Record`.
+
+        `value` is a sum over `n` things (facts, probes, statements, calls), so that shares are value / n and can be
+        pooled; tokens for the metrics `tokens_...`. `docs/scoring.md` says what each metric counts.
+        """
         import pandas as pd
 
         return pd.DataFrame([msgspec.structs.asdict(record) for record in self.records])
@@ -207,11 +215,15 @@ class Results:
                 told[key.session, key.cut] = row.left["needed"]
                 continue
             for story, fate in zip(told[key.session, key.cut], row.left["needed"], strict=True):
-                found.append(NeededFact(key.session, key.cut, key.strategy, key.budget, fate, **story))
+                judged = _VERDICTS[fate], fate == "bound"
+                found.append(NeededFact(key.session, key.cut, key.strategy, key.budget, *judged, **story))
         return tuple(found)
 
     def facts_frame(self) -> pd.DataFrame:
-        """One row a needed fact and strategy; the columns are the fields of `NeededFact`."""
+        """One row a needed fact and strategy; the columns are the fields of `NeededFact`.
+
+        `home` and `used` are positions of messages, `age` counts turns of the agent, `tenth` goes from 1 to 10.
+        """
         import pandas as pd
 
         return pd.DataFrame([msgspec.structs.asdict(fact) for fact in self.needed])

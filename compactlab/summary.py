@@ -18,9 +18,10 @@ from compactlab.stats import Estimate, detectable
 class Row:
     """One strategy or control. Estimates are means over sessions; `probes` counts verdicts, pooled.
 
-    `same_size` holds the bound retention of the controls that were cut to the size of this row's results; `over_random`
-    is the mean of the sessions' differences to random units of that size, with the interval of the paired differences,
-    and `skill` which share of the way from luck to all that is: (R - R_rand) / (1 - R_rand), of the means (M4).
+    `rules` are constraints of people that stand as they were meant. `same_size` holds the bound retention of the
+    controls that were cut to the size of this row's results; `over_random` is the mean of the sessions' differences to
+    random units of that size, with the interval of the paired differences, and `skill` which share of the way from luck
+    to all that is: (R - R_rand) / (1 - R_rand), of the means (M4).
     """
 
     label: str
@@ -32,6 +33,7 @@ class Row:
     loose: Estimate | None
     irrecoverable: Estimate | None
     reobtainable: Estimate | None
+    rules: Estimate | None
     by_use: dict[str, Estimate | None]
     by_family: dict[str, Estimate | None]
     same_size: dict[str, Estimate | None]
@@ -59,11 +61,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Summary:
-    """All rows of a run in case order, chance by family, and the counts that the signature names."""
+    """All rows of a run in case order, chance and decoys by family, and the counts that the signature names."""
 
     manifest: Manifest
     rows: tuple[Row, ...]
     chance: dict[str, Chance]
+    decoys: dict[str, Chance]
     overall_chance: float | None
     supplied_again: float | None
     sessions: int
@@ -95,6 +98,7 @@ def summary_of(pool: Pool) -> Summary:
         manifest=pool.manifest,
         rows=tuple(_row(pool, group) for group in pool.groups if group.strategy not in OF_A_SIZE),
         chance=pool.chance,
+        decoys=pool.decoys,
         overall_chance=pool.overall_chance,
         supplied_again=sum(record.value for record in supplied) / recurring if recurring else None,
         sessions=len({record.session for record in heads}),
@@ -130,6 +134,7 @@ def _row(pool: Pool, group: Group) -> Row:
         loose=pool.mean(records, "needed_loose", pool.acted),
         irrecoverable=pool.mean(records, "needed_bound", lambda r: pool.acted(r) and r.home == "irrecoverable"),
         reobtainable=pool.mean(records, "needed_bound", lambda r: pool.acted(r) and r.home == "reobtainable"),
+        rules=pool.mean(records, "statement", lambda r: r.family == "constraint" and r.group == "kept"),
         by_family={family: pool.mean(records, "needed_bound", _of_family(family)) for family in pool.chance},
         over_random=pool.estimate(pool.differences(group, Group("random", group.strategy, group.budget))),
         skill=_over(bound, luck and luck.mean),

@@ -115,9 +115,10 @@ def case(name, share):
     facts = mine(transcript.messages)
     risk = AtRisk(history.repair(transcript.messages[:cut]).messages, facts, matcher_of(facts))
     hand = HandProbes(load(FIXTURES / f"{name}.probes.jsonl"))
-    future = risk.future(transcript.messages[cut:])
-    made = Case(risk, future.uses, hand, (), meter())
-    return Case(risk, future.uses, hand, hand.admitted(cut, made.protected), meter())
+    after = tuple(transcript.messages[cut:])
+    future = risk.future(after)
+    made = Case(risk, future.uses, hand, (), meter(), after)
+    return Case(risk, future.uses, hand, hand.admitted(cut, made.protected), meter(), after)
 
 
 @cache

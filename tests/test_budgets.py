@@ -9,7 +9,8 @@ from compactlab.budgets import budget_tokens
 from compactlab.errors import SpecError
 from compactlab.harness import Settings, run
 from compactlab.plots import savings
-from compactlab.report.table import by_budget, to_markdown
+from compactlab.report import Report
+from compactlab.report.table import to_markdown
 from compactlab.summary import summarise
 
 STRATEGIES = ("none", "microcompact", "sliding_window", "ladder(microcompact, sliding_window)")
@@ -38,12 +39,12 @@ def test_what_cannot_be_met_is_unreachable_and_has_no_place_in_the_ranking(resul
     assert rows["microcompact", "10"].missed.unreachable == 4
     assert rows["sliding_window", "10"].missed.unreachable == 0
     assert rows["none", ""].missed == (0, 0)
-    budgets, texts = by_budget(summary)
-    assert budgets == ("10", "30")
-    table = {name: row for name, *row in texts}
+    kept = Report(results).tables(["budgets"])[0]
+    assert kept.columns == ("strategy", "10 %", "30 %")
+    table = {name: row for name, *row in kept.rows}
     assert table["microcompact"][0] == "-"
     assert table["sliding_window"][0] not in {"-", ""}
-    assert "neither can be ranked" in to_markdown(summary)
+    assert "unreachable" in to_markdown(summary)
 
 
 def test_more_room_keeps_no_less(results):
@@ -76,7 +77,7 @@ def test_the_command_line_takes_budgets_and_prints_them_side_by_side(tmp_path):
     common = ("--strategies", "none", "sliding_window", "--cut", "0.6", "--jobs", "1")
     done = runs.command("run", path, *common, "--budgets", "50,20", "--out", tmp_path / "run")
     assert done.returncode == 0
-    assert "bound, by budget" in done.stdout
+    assert "Kept at each budget" in done.stdout
     assert done.stdout.index("20 %") < done.stdout.index("50 %")
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_bytes())
     assert manifest["budgets"] == ["20", "50"]

@@ -6,9 +6,9 @@ import pytest
 import runs
 
 from compactlab.harness.fates import fates
-from compactlab.matching import Matcher, Pattern
+from compactlab.matching import VERDICTS, Matcher, Pattern
 from compactlab.readers import read
-from compactlab.report.table import by_family
+from compactlab.report.table import families
 
 SESSIONS = [read(path)[0] for path in runs.TRANSCRIPTS[::4]]
 
@@ -43,15 +43,22 @@ def test_the_run_tells_the_fate_of_every_needed_fact_and_its_scores_agree():
     results = runs.whole().results
     for strategy in runs.STRATEGIES:
         told = [fact for fact in results.needed if fact.strategy == strategy]
-        for metric, fates_that_count in (("needed_bound", {"bound"}), ("needed_loose", {"bound", "loose"})):
+        for metric, counts in (
+            ("needed_bound", lambda fact: fact.bound),
+            ("needed_loose", lambda fact: fact.verdict == "kept"),
+        ):
             rows = [r for r in results.records if r.strategy == strategy and not r.size_of and r.metric == metric]
             assert sum(r.n for r in rows) == len(told)
-            assert sum(r.value for r in rows) == sum(fact.fate in fates_that_count for fact in told)
+            assert sum(r.value for r in rows) == sum(map(counts, told))
 
 
 def test_the_frame_of_facts_has_a_row_a_fact_and_strategy():
     frame = runs.whole().results.facts_frame()
-    assert list(frame.columns[:6]) == ["session", "cut", "strategy", "budget", "fate", "family"]
+    assert list(frame.columns[:6]) == ["session", "cut", "strategy", "budget", "verdict", "bound"]
+    assert set(frame.verdict) <= set(VERDICTS)
+    assert set(frame.verdict[frame.bound]) == {"kept"}
+    assert frame.tenth.between(1, 10).all()
+    assert (frame.age >= 0).all()
     assert set(frame.regain) == {"reobtainable", "irrecoverable"}
     assert frame.groupby("strategy").size().nunique() == 1
 
@@ -60,7 +67,7 @@ def test_what_a_strategy_lost_is_listed_with_those_first_that_nothing_brings_bac
     done = runs.command("report", runs.whole().results.folder, "--lost", "window", "--json")
     lost = json.loads(done.stdout)
     assert lost
-    assert {fact["fate"] for fact in lost} == {"lost"}
+    assert {fact["verdict"] for fact in lost} == {"lost"}
     assert [fact["regain"] for fact in lost] == sorted(fact["regain"] for fact in lost)
     text = runs.command("report", runs.whole().results.folder, "--lost", "sliding_window").stdout
     assert text.splitlines()[-1].startswith(f"sliding_window lost {len(lost)} of ")
@@ -74,8 +81,9 @@ def test_a_strategy_that_was_not_run_has_lost_nothing_to_tell():
 
 def test_the_families_are_columns_and_pool_to_the_headline():
     summary = runs.whole().summary
-    families, rows = by_family(summary)
-    assert {"path", "number"} <= set(families)
-    assert [row[0] for row in rows] == [row.name for row in summary.rows]
-    text = runs.command("report", runs.whole().results.folder, "--by-family").stdout
-    assert "bound, by family" in text
+    section = families(summary)
+    assert {"path", "number"} <= set(section.columns)
+    assert [row[0] for row in section.rows] == [row.name for row in summary.rows]
+    text = runs.command("report", runs.whole().results.folder, "--table", "families").stdout
+    assert section.title in text
+    assert section.legend[:60] in text

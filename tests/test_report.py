@@ -10,7 +10,7 @@ from rich.console import Console
 
 from compactlab.pool import CONTROLS, OF_A_SIZE
 from compactlab.records import Block, Manifest, Record
-from compactlab.report import publish
+from compactlab.report import Report, publish
 from compactlab.report.table import COLUMNS, cells, legend, to_frame, to_markdown, to_rich
 from compactlab.results import Results, Writer
 from compactlab.signature import signature
@@ -323,8 +323,11 @@ def test_a_report_is_published_into_the_folder_of_its_run(made):
     made.block(("one", "0.4"), "slide", [*needed(1, 2), *weights(100, 50)])
     made.block(("one", "0.4"), "null", [*needed(0, 2), *weights(100, 10)])
     summary = made.summary()
-    assert publish(Results(made.folder)) == summary
-    assert (made.folder / "report.md").read_text(encoding="utf-8") == to_markdown(summary)
+    report = publish(Results(made.folder))
+    assert report.summary == summary
+    page = (made.folder / "report.md").read_text(encoding="utf-8")
+    assert page.startswith(to_markdown(summary, report.sentences))
+    assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [s.title for s in report.tables()]
     assert (made.folder / "savings.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -336,7 +339,7 @@ def test_the_whole_run_printed_one_table_its_legend_its_signature_and_its_folder
     assert run.stdout.splitlines()[-1] == f"run: {run.results.folder}"
     for row in run.summary.rows:
         assert all(cell in flat for cell in cells(row) if " " not in cell)
-    assert (run.results.folder / "report.md").read_text(encoding="utf-8") == to_markdown(run.summary)
+    assert (run.results.folder / "report.md").read_text(encoding="utf-8") == Report(run.results).markdown()
 
 
 def test_the_whole_run_has_intervals_and_says_what_difference_it_could_see():

@@ -9,7 +9,7 @@ from pools import sweep
 
 from compactlab.curves import curves
 from compactlab.pool import Pool
-from compactlab.report import curves as of_curves
+from compactlab.report import budgets as of_curves
 from compactlab.report import pairs as of_pairs
 from compactlab.report import sessions as of_sessions
 from compactlab.report.section import markdown

@@ -36,6 +36,9 @@ _SETTINGS = _arg("--settings", metavar="FILE", help="settings file (default: com
 _JSON = _arg("--json", action="store_true", help="print JSON instead of text")
 _PATH = _arg("path", metavar="PATH", help="a transcript file, or a folder of them")
 
+TABLES = ("main", "budgets", "pairs", "sessions", "families", "rules", "distortion", "artifacts", "position", "age",
+          "density", "miners")  # fmt: skip
+
 COMMANDS = (
     Command(
         "run",
@@ -68,9 +71,12 @@ COMMANDS = (
         (
             _arg("run", metavar="RUN", help="folder of a run"),
             _arg("--markdown", metavar="FILE", help="write the table and its legend as Markdown"),
-            _arg("--figure", metavar="FILE", help="write the figure (png, svg or pdf)"),
+            _arg("--figure", metavar="FILE", help="write the figure of what was saved and kept (png, svg or pdf)"),
+            _arg("--front", metavar="FILE", help="write the figure of the curves over budgets and their front"),
             _arg("--lost", metavar="SPEC", help="list the needed facts that this strategy lost, instead of the table"),
-            _arg("--by-family", action="store_true", help="print bound retention by family of fact as well"),
+            _arg(
+                "--table", nargs="+", choices=TABLES, metavar="NAME", help=f"print these instead: {', '.join(TABLES)}"
+            ),
             _JSON,
         ),
         "compactlab report runs/20261130-120000-1a2b3c4d --figure savings.svg",

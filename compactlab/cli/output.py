@@ -6,7 +6,9 @@ import dataclasses
 import json
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +17,12 @@ import msgspec
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from compactlab.summary import Summary
+    from compactlab.report import Report
+    from compactlab.report.section import Section
 
-PLAIN_WIDTH = 214
+Watcher = Callable[[int, int, str], None]
+QUIET_SECONDS = 2.0
+PLAIN_WIDTH = 236
 """Columns where no terminal says how many it has: a table in a file or a pipe is not folded."""
 
 
@@ -33,21 +38,31 @@ def console() -> Console:
     return Plain(width=width, highlight=False, soft_wrap=False)
 
 
-def print_summary(summary: Summary) -> None:
-    """The table, its legend and its signature."""
-    from compactlab.report.table import by_budget, legend, to_rich
+def print_report(report: Report) -> None:
+    """What a run came to: the table, or with budgets what is kept at each, in sentences, its legend, its signature."""
+    from compactlab.report.table import legend, to_rich
     from compactlab.signature import signature
 
     out = console()
+    summary = report.summary
     if summary.manifest.budgets:
-        budgets, rows = by_budget(summary)
-        names = tuple(f"{budget} %" for budget in budgets)
-        print_table(("bound, by budget", *names), rows, names)
-    for table in to_rich(summary, out.width):
-        out.print(table)
-    for line in legend(summary):
+        print_sections(report.tables(["budgets"]))
+    else:
+        for table in to_rich(summary, out.width):
+            out.print(table)
+    for line in (*report.sentences, *legend(summary)):
         out.print(line, markup=False)
     out.print(signature(summary), style="dim", markup=False)
+
+
+def print_sections(sections: Iterable[Section]) -> None:
+    """Tables with their titles and legends."""
+    out = console()
+    for section in sections:
+        out.print(section.title, style="bold", markup=False)
+        print_table(section.columns, section.rows, section.columns[1:])
+        out.print(section.legend, markup=False)
+        out.print()
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[str] = ()) -> None:
@@ -89,3 +104,28 @@ def print_warnings(lines: Sequence[str]) -> None:
         sys.stderr.write(f"compactlab: passed over {line}\n")
     if len(lines) > 5:
         sys.stderr.write(f"compactlab: passed over {len(lines) - 5} more files\n")
+
+
+@contextmanager
+def watched() -> Iterator[Watcher | None]:
+    """A bar on standard error once a run has taken two seconds; nothing where no one watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("reading", total=None)
+    started = time.monotonic()
+
+    def advance(done: int, total: int, session: str) -> None:
+        if time.monotonic() - started > QUIET_SECONDS:
+            bar.start()
+        bar.update(task, completed=done, total=total, description=session)
+
+    try:
+        yield advance
+    finally:
+        bar.stop()

@@ -4,36 +4,55 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from compactlab import catalog
-from compactlab.cli.output import print_json, print_summary, print_table
+from compactlab.cli.output import print_json, print_report, print_sections, print_table
 from compactlab.errors import UnknownName
-from compactlab.report.table import by_family, to_markdown
+from compactlab.records import NeededFact
+from compactlab.report import Report
+from compactlab.report.section import Section
+from compactlab.report.table import main_table
 from compactlab.results import Results
-from compactlab.summary import summarise
 
 
 def main(options: Namespace) -> None:
-    """Print the summary of a run, or write it where it was asked for; or list what a strategy lost."""
+    """Print the report of a run, or write it where it was asked for; or list what a strategy lost."""
     results = Results(options.run)
     if options.lost:
         _lost(results, options.lost, as_json=options.json)
         return
-    summary = summarise(results)
+    report = Report(results)
     if options.markdown:
-        Path(options.markdown).write_text(to_markdown(summary), encoding="utf-8")
+        Path(options.markdown).write_text(report.markdown(), encoding="utf-8")
     if options.figure:
         from compactlab.plots import savings
 
-        savings.save(summary, options.figure)
-    if options.json:
-        print_json(summary)
-    elif not (options.markdown or options.figure):
-        print_summary(summary)
-        if options.by_family:
-            families, rows = by_family(summary)
-            print_table(("bound, by family", *families), rows, families)
+        savings.save(report.summary, options.figure)
+    if options.front:
+        from compactlab.plots import front
+
+        front.save(report.curves, report.summary, options.front)
+    if options.table:
+        _tables(report, options.table, as_json=options.json)
+    elif options.json:
+        print_json(report.summary)
+    elif not (options.markdown or options.figure or options.front):
+        print_report(report)
+
+
+def _tables(report: Report, names: Sequence[str], *, as_json: bool) -> None:
+    """Print some tables, or give them as JSON."""
+    sections = [section for name in names for section in _sections(report, name)]
+    if as_json:
+        print_json(sections)
+    else:
+        print_sections(sections)
+
+
+def _sections(report: Report, name: str) -> Sequence[Section]:
+    return (main_table(report.summary),) if name == "main" else report.tables([name])
 
 
 def _lost(results: Results, strategy: str, *, as_json: bool) -> None:
@@ -41,16 +60,20 @@ def _lost(results: Results, strategy: str, *, as_json: bool) -> None:
     spec = repr(catalog.strategy(strategy))
     if spec not in results.manifest.strategies:
         raise UnknownName(catalog.unknown("strategy of this run", spec, results.manifest.strategies))
-    lost = [fact for fact in results.needed if fact.strategy == spec and fact.fate == "lost"]
-    lost.sort(key=lambda fact: (fact.regain, fact.use, fact.session, fact.cut, fact.used))
+    lost = [fact for fact in results.needed if fact.strategy == spec and fact.verdict != "kept"]
+    lost.sort(key=lambda fact: (fact.regain, fact.use, fact.session, fact.cut, fact.used, fact.value))
     if as_json:
         print_json(lost)
         return
-    rows = [
-        (f.session, f.cut, f.regain, f.use, f.family, f.value, f"{f.home}: {f.home_text}", f"{f.used}: {f.used_text}")
-        for f in lost
-    ]
-    print_table(("session", "cut", "home", "use", "family", "value", "stood in message", "needed by message"), rows)
+    budgets = bool(results.manifest.budgets)
+    columns = ("session", "cut", *(["budget"] * budgets), "verdict", "home", "use", "family", "value")
+    print_table((*columns, "stood in message", "needed by message"), [_told(fact, budgets=budgets) for fact in lost])
     gone = sum(fact.regain == "irrecoverable" for fact in lost)
     needed = sum(fact.strategy == spec for fact in results.needed)
     sys.stdout.write(f"{spec} lost {len(lost)} of {needed} needed facts, {gone} of them irrecoverable\n")
+
+
+def _told(fact: NeededFact, *, budgets: bool) -> tuple[str, ...]:
+    place = (fact.session, fact.cut, *([f"{fact.budget} %"] if budgets else []))
+    what = (fact.verdict, fact.regain, fact.use, fact.family, fact.value)
+    return (*place, *what, f"{fact.home}: {fact.home_text}", f"{fact.used}: {fact.used_text}")

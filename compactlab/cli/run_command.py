@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
 from argparse import Namespace
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from compactlab.cli.output import print_json, print_summary, print_warnings
+from compactlab.cli.output import print_json, print_report, print_warnings, watched
 from compactlab.errors import SpecError
-from compactlab.harness import DEFAULT_STRATEGIES, Progress, Settings, run
+from compactlab.harness import DEFAULT_STRATEGIES, Settings, run
 from compactlab.harness.cuts import SHARES
 from compactlab.report import publish
 from compactlab.settings import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-QUIET_SECONDS = 2.0
 
 
 def main(options: Namespace) -> None:
@@ -42,14 +34,14 @@ def main(options: Namespace) -> None:
         pins=tuple(options.pin),
         project=load(options.settings),
     )
-    with _progress() as progress:
+    with watched() as progress:
         results = run(options.paths, options.out, settings, progress)
     print_warnings(results.unread)
-    summary = publish(results)
+    report = publish(results)
     if options.json:
-        print_json({"run": str(results.folder), "summary": summary})
+        print_json({"run": str(results.folder), "summary": report.summary})
     else:
-        print_summary(summary)
+        print_report(report)
         sys.stdout.write(f"run: {results.folder}\n")
 
 
@@ -61,28 +53,3 @@ def _numbers(text: str, option: str, expected: str) -> tuple[float, ...]:
     if not numbers:
         raise SpecError(f"{option} {text!r}: expected {expected}")
     return numbers
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A bar on standard error once a run has taken two seconds; nothing where no one watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task("reading", total=None)
-    started = time.monotonic()
-
-    def advance(done: int, total: int, session: str) -> None:
-        if time.monotonic() - started > QUIET_SECONDS:
-            bar.start()
-        bar.update(task, completed=done, total=total, description=session)
-
-    try:
-        yield advance
-    finally:
-        bar.stop()

@@ -7,8 +7,7 @@ from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 
-from compactlab.cli.output import print_json, print_table, print_warnings
-from compactlab.cli.run_command import _progress as watched
+from compactlab.cli.output import print_json, print_table, print_warnings, watched
 from compactlab.errors import SpecError
 from compactlab.study import Study, study
 from compactlab.study.finding import COLUMNS, VERDICTS, table, to_markdown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from compactlab import catalog, history
@@ -104,11 +104,13 @@ def _first_homes(transcript: Transcript, view: Sequence[int], matcher: Matcher, 
     return homes
 
 
-def verdict(present: Presence, fact: int) -> str:
-    """What became of a fact: `bound`, `loose` or `lost`."""
+def verdict(present: Presence, fact: int, mutated: Collection[int] = ()) -> str:
+    """What became of a fact: `bound`, `loose`, `mutated` (gone, and something near it stands) or `lost`."""
     if present.bound >> fact & 1:
         return "bound"
-    return "loose" if present.loose >> fact & 1 else "lost"
+    if present.loose >> fact & 1:
+        return "loose"
+    return "mutated" if fact in mutated else "lost"
 
 
 def _quoted(message: Message, matcher: Matcher, fact: int) -> str:

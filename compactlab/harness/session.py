@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import Any
 
 import msgspec
@@ -19,7 +18,9 @@ from compactlab.facts import Fact
 from compactlab.harness.cuts import Cut, spoken_by_agent
 from compactlab.harness.fates import in_order, stories, verdict
 from compactlab.metrics import Case, Score, Trial
+from compactlab.metrics.distortion import mutated
 from compactlab.metrics.position import standing
+from compactlab.probes.decoys import decoys_needed
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, matcher_of
 from compactlab.receipt import Receipt
@@ -30,8 +31,8 @@ from compactlab.tokens import Meter
 from compactlab.transcript import Message, Messages, Transcript
 
 DRAWS = 20
-DRAWN = {"random": random_units.build, "random_lines": random_lines.build}
-CHOSEN = {"regex_lines": regex_lines.build, "oracle": oracle.build}
+DRAWN = {"random": random_units.trial, "random_lines": random_lines.trial}
+CHOSEN = {"regex_lines": regex_lines.trial, "oracle": oracle.trial}
 OF_A_SIZE = (*DRAWN, *CHOSEN)
 CONTROLS = (*OF_A_SIZE, "bag", "null")
 
@@ -141,15 +142,19 @@ class _Session:
         transcript = self.job.transcript
         before = [transcript.messages[i] for i in transcript.view(cut.before)]
         risk = AtRisk(history.repair(before).messages, self.facts, self.matcher, self.excluded)
-        future = risk.future(transcript.messages[cut.before :])
-        case = Case(risk, future.uses, self.hand, (), self.meter)
+        after = tuple(transcript.messages[cut.before :])
+        future = risk.future(after)
+        case = Case(risk, future.uses, self.hand, (), self.meter, after)
         source = transcript.messages[cut.before].source
         asked = self.hand.admitted(cut.before if source is None else source, case.protected)
-        return replace(case, asked=asked), self._of_facts(risk, future.uses, future.supplied, cut)
+        return replace(case, asked=asked), self._of_facts(case, len(future.supplied), cut)
 
-    def _of_facts(self, risk: AtRisk, uses: dict[int, Any], supplied: frozenset[int], cut: Cut) -> list[Score]:
-        """Scores of the fact set itself: how often it recurs, and how often it is needed by chance, by family."""
-        scores = [Score("supplied_again", len(supplied), len(supplied) + len(uses))]
+    def _of_facts(self, case: Case, supplied: int, cut: Cut) -> list[Score]:
+        """Scores of the fact set itself: how often it recurs, how often it, or a decoy, is needed by chance."""
+        risk, uses = case.risk, case.needed
+        scores = [Score("supplied_again", supplied, supplied + len(uses))]
+        decoys = decoys_needed(risk, uses, case.future)
+        scores += [Score("decoys_needed", found, needed, family) for family, found, needed in decoys]
         chance: dict[str, float] = {}
         for other in self.job.unrelated:
             spoken = spoken_by_agent(other)
@@ -181,7 +186,8 @@ class _Session:
         if key.size_of:
             return self._of_size(key, case, rows, trial.tokens)
         block = rows.block(key, metrics.measure(trial), receipt.outcome, receipt.reason, model=receipt.model)
-        verdicts = [verdict(trial.presence, fact) for fact in in_order(case.needed)]
+        changed = mutated(trial)
+        verdicts = [verdict(trial.presence, fact, changed) for fact in in_order(case.needed)]
         result = _left(compaction, case.base) | {"needed": verdicts}
         return msgspec.structs.replace(block, compaction=result, seconds=seconds)
 
@@ -197,24 +203,25 @@ class _Session:
         return rows.block(key, scores, "applied", draws=DRAWS if key.strategy in DRAWN and tokens < case.tokens else 1)
 
     def _control(self, key: Key, case: Case, tokens: int) -> list[Score]:
-        """The scores of a control; of a drawn one the mean of its draws, score by score."""
+        """The scores of a control; of a drawn one the mean of its draws, score by score.
+
+        The draws of a cut are the same for every strategy, each cut off at another size: their differences are paired.
+        """
         if tokens >= case.tokens:
-            return _of_control(case, case.base)
+            return _of_control(Trial(case, case.base))
         if key.strategy in CHOSEN:
-            return _of_control(case, CHOSEN[key.strategy](case, tokens))
-        sums: dict[Score, float] = {}
-        for draw in range(DRAWS):
-            seeded = Random(f"{self.job.seed}|{key.session}|{key.cut}|{key.size_of}|{draw}")
-            for score in _of_control(case, DRAWN[key.strategy](case, tokens, seeded)):
-                blank = score._replace(value=0.0)
-                sums[blank] = sums.get(blank, 0.0) + score.value
-        return [score._replace(value=round(total / DRAWS, 6)) for score, total in sums.items()]
+            return _of_control(CHOSEN[key.strategy](case, tokens))
+        draw = DRAWN[key.strategy]
+        seeds = [f"{self.job.seed}|{key.session}|{key.cut}|{number}" for number in range(DRAWS)]
+        drawn = [_of_control(draw(case, tokens, seed)) for seed in seeds]
+        means = [round(sum(score.value for score in scores) / DRAWS, 6) for scores in zip(*drawn, strict=True)]
+        return [score._replace(value=mean) for score, mean in zip(drawn[0], means, strict=True)]
 
 
-def _of_control(case: Case, messages: Messages) -> list[Score]:
+def _of_control(trial: Trial) -> list[Score]:
     """What is recorded of a control that has a strategy's size: what the strategy is compared by, and the size."""
-    scores = metrics.measure(Trial(case, messages), ("load_bearing", "tokens"))
-    return [score for score in scores if score.metric != "needed_loose"]
+    scores = metrics.measure(trial, ("load_bearing", "second_miner", "tokens"))
+    return [score for score in scores if not score.metric.endswith("_loose")]
 
 
 def _said(error: Exception) -> str:

@@ -41,13 +41,17 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A session at a cut: what stood before it (repaired), what followed, which facts were at risk and needed."""
+    """A session at a cut: what stood before it (repaired), what followed, which facts were at risk and needed.
+
+    `future` are the messages after the cut, as they were recorded: for what a metric finds needed by itself.
+    """
 
     risk: AtRisk
     needed: dict[int, Use]
     hand: HandProbes
     asked: tuple[int, ...]
     meter: Meter
+    future: Messages = ()
 
     @property
     def base(self) -> Messages:
@@ -118,7 +122,11 @@ class Trial:
     @cached_property
     def presence(self) -> Presence:
         """Which facts at risk are still there."""
-        return self.case.risk.presence(self.messages)
+        return self.presence_in(self.case.risk)
+
+    def presence_in(self, risk: AtRisk) -> Presence:
+        """Which facts of *risk*, the case's own or another miner's, are still there."""
+        return risk.presence(self.messages)
 
     @cached_property
     def made(self) -> tuple[Block, ...]:

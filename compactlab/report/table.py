@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from compactlab.pool import OF_A_SIZE
-from compactlab.report.section import interval, share
+from compactlab.report.section import Section, interval, share
 from compactlab.signature import signature
 from compactlab.stats import Estimate
 from compactlab.summary import Row, Summary
@@ -27,6 +27,7 @@ COLUMNS = (
     "skill",
     "irrecov.",
     "re-obt.",
+    "rules",
     "random",
     "r. lines",
     "regex",
@@ -55,6 +56,7 @@ def cells(row: Row) -> tuple[str, ...]:
         share(row.skill),
         interval(row.irrecoverable),
         interval(row.reobtainable),
+        interval(row.rules),
         *(_mean(row.same_size.get(control)) for control in OF_A_SIZE),
         _part(kept, row.asked),
         _part(row.probes.get("stale", 0.0), row.asked),
@@ -109,25 +111,18 @@ def _part_of(summary: Summary, columns: Sequence[int], first: int) -> Table:
     return table
 
 
-def by_budget(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Bound retention of each strategy at each budget: the budgets, and texts with a row's name first.
-
-    A dash stands where no cell met the budget, a `*` behind a mean where some did not.
-    """
-    found: dict[str, dict[str, str]] = {}
-    for row in (row for row in summary.rows if row.budget):
-        name = f"{row.label} ({row.model})" if row.model else row.label
-        cells_of_row = sum(row.outcomes.values())
-        text = interval(row.bound) + ("*" if sum(row.missed) else "")
-        found.setdefault(name, {})[row.budget] = "-" if row.missed.unreachable == cells_of_row else text
-    budgets = summary.manifest.budgets
-    return budgets, [(name, *(texts.get(budget, "-") for budget in budgets)) for name, texts in found.items()]
+def main_table(summary: Summary) -> Section:
+    """The table itself as a section among others."""
+    return Section("Main", COLUMNS, [cells(row) for row in summary.rows], "\n".join(legend(summary)))
 
 
-def by_family(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Bound retention of each row by family of fact: the families that an action needed, and the texts of the rows."""
+def families(summary: Summary) -> Section:
+    """Bound retention of each row by family of fact: the families that an action needed."""
     found = tuple(f for f in summary.families if any(row.by_family.get(f) for row in summary.rows))
-    return found, [(row.name, *(_mean(row.by_family.get(family)) for family in found)) for row in summary.rows]
+    rows = [(row.name, *(_mean(row.by_family.get(family)) for family in found)) for row in summary.rows]
+    needed = ", ".join(f"{family} {summary.chance[family].needed:,}" for family in found if family in summary.chance)
+    legend = f"Bound retention of the facts that an action needed, by family, means over sessions. Needed: {needed}."
+    return Section("By family of fact", ("strategy", *found), rows, legend)
 
 
 def to_frame(summary: Summary) -> pd.DataFrame:
@@ -137,25 +132,27 @@ def to_frame(summary: Summary) -> pd.DataFrame:
     return pd.DataFrame([cells(row) for row in summary.rows], columns=COLUMNS).set_index("strategy")
 
 
-def to_markdown(summary: Summary) -> str:
-    """The table and all that stands under it as Markdown."""
+def to_markdown(summary: Summary, sentences: Sequence[str] = ()) -> str:
+    """The table and all that stands under it as Markdown; *sentences* come first."""
     lines = ["| " + " | ".join(COLUMNS) + " |"]
     lines.append("|" + "|".join(":--" if name in {"strategy", "outcomes"} else "--:" for name in COLUMNS) + "|")
     lines += ["| " + " | ".join(text.replace("|", "\\|") for text in cells(row)) + " |" for row in summary.rows]
-    return "\n".join([*lines, "", *(f"- {line}" for line in legend(summary)), "", f"`{signature(summary)}`", ""])
+    told = (f"- {line}" for line in (*sentences, *legend(summary)))
+    return "\n".join([*lines, "", *told, "", f"`{signature(summary)}`", ""])
 
 
 BUDGETS = (
     "budgets are shares of the weight before the cut, protected set included: a cell over its budget is unreachable"
-    " for that strategy, one under nine tenths of it is underfilled; neither can be ranked (* where a mean holds"
-    " such cells, - where no cell met its budget)."
+    " for that strategy, one under nine tenths of it is underfilled; the rows of this table hold all cells, the tables"
+    " by budget those that met it."
 )
 CONTROL_ROWS = (
     "random, r. lines, regex, oracle: bound retention of controls cut to the very size of the row's results: random"
     " units and random lines (means of 20 draws), lines that look most like facts, and the best choice of blocks by"
     " one who knows what is needed (a bound for strategies that only delete). over random: the sessions' paired"
     " differences to random units; skill: their mean as a share of the way from random to all. bag: bare values of all"
-    " facts at risk. null: what no strategy may touch. probes: hand-made questions whose current answer stands."
+    " facts at risk. null: what no strategy may touch. rules: standing demands of people that stand as they were meant."
+    " probes: hand-made questions whose current answer stands."
 )
 LIMITS = (
     "the future comes from a session that went on without this compaction: presence is not recall, and a missing"
@@ -172,6 +169,8 @@ def legend(summary: Summary) -> Iterable[str]:
     )
     yield CONTROL_ROWS
     yield _chance(summary)
+    if summary.decoys:
+        yield _decoys(summary)
     if summary.detectable is not None:
         yield f"two strategies that differ by less than {summary.detectable:.2f} could not be told apart here."
     if summary.supplied_again is not None:
@@ -198,4 +197,12 @@ def _chance(summary: Summary) -> str:
         f"chance c = {summary.overall_chance:.1%} of the needed facts would be needed by an unrelated session too"
         f" ({used}); over chance = (bound - c) / (1 - c)."
         + (f" Refused for a rate over 10 %: {refused}." if refused else "")
+    )
+
+
+def _decoys(summary: Summary) -> str:
+    rates = ", ".join(f"{family} {found.rate:.0%}" for family, found in summary.decoys.items())
+    return (
+        "decoys, values that differ from a fact at risk in one late digit and stood nowhere before the cut, that look"
+        f" needed after it, a needed fact that has one: {rates}."
     )
