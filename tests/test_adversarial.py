@@ -206,7 +206,9 @@ def measured(trial, metric):
 def ran(call_id, command, output, *, failed=False):
     """A shell call and its result."""
     arguments = json.dumps({"command": command})
-    return agent(call(call_id, "bash", arguments)), Message("tool", (replace(result(call_id, output), is_error=failed),))
+    return agent(call(call_id, "bash", arguments)), Message(
+        "tool", (replace(result(call_id, output), is_error=failed),)
+    )
 
 
 UPDATED = (

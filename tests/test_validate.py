@@ -12,11 +12,13 @@ import pytest
 import runs
 
 from compactlab.cli import main
-from compactlab.study import study
+from compactlab.readers import survey
+from compactlab.study import disagreements, sessions_of, study
 from compactlab.study.finding import VERDICTS, to_markdown
 from compactlab.study.wording import WORDING
 
 PAGE = runs.CHECKOUT / "docs" / "validity.md"
+PROBES = re.compile(r"(?<=<!-- probes: made by tests/test_validate\.py -->\n).*?(?=<!-- /probes -->)", re.DOTALL)
 TABLE = re.compile(r"(?<=<!-- study: made by tests/test_validate\.py -->\n).*?(?=<!-- /study -->)", re.DOTALL)
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 
@@ -79,6 +81,7 @@ def test_without_a_path_the_recorded_sessions_of_the_folder_are_taken(said, tmp_
     ("arguments", "named"),
     [
         (("validate",), "--study"),
+        (("validate", "--study", "--probes"), "one of --study and --probes"),
         (("validate", "missing.jsonl", "--study"), "missing.jsonl"),
         (("validate", runs.TRANSCRIPTS[0], runs.TRANSCRIPTS[0], "--study"), "more than once"),
     ],
@@ -164,6 +167,10 @@ def made_anew():
     return to_markdown(study([runs.FIXTURES], jobs=2).findings)
 
 
+def compared_anew():
+    return disagreements.to_markdown(disagreements.compared(sessions_of(survey(runs.FIXTURES).transcripts)))
+
+
 @pytest.mark.study
 def test_the_page_holds_what_the_recorded_sessions_give():
     """Numbers agree within rounding; seconds are not compared."""
@@ -176,5 +183,17 @@ def test_the_page_holds_what_the_recorded_sessions_give():
     assert shown.rpartition("|\n")[2].strip() == made.rpartition("|\n")[2].strip()
 
 
+def test_the_page_holds_every_disagreement_of_mined_facts_and_hand_made_probes():
+    (shown,) = PROBES.findall(page())
+    assert shown == compared_anew()
+
+
+def test_every_reason_of_a_disagreement_is_explained_on_the_page():
+    text = page()
+    for why in disagreements.REASONS:
+        assert f"*{why}*" in text
+
+
 if __name__ == "__main__":
-    PAGE.write_text(TABLE.sub(lambda _: made_anew(), page()), encoding="utf-8")
+    made = TABLE.sub(lambda _: made_anew(), page())
+    PAGE.write_text(PROBES.sub(lambda _: compared_anew(), made), encoding="utf-8")

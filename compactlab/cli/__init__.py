@@ -119,12 +119,13 @@ COMMANDS = (
     ),
     Command(
         "validate",
-        "recompute the findings that the metrics rest on, and say of each whether it still holds",
+        "recompute what the metrics rest on: the findings of a study, the agreement with hand-made probes",
         (
             _arg(
                 "paths", nargs="*", metavar="PATH", help="transcript files, or folders of them (fixtures/transcripts)"
             ),
             _arg("--study", action="store_true", help="the sixteen findings of the study, then and now"),
+            _arg("--probes", action="store_true", help="where mined facts and hand-made probes disagree, and why"),
             _arg("--markdown", metavar="FILE", help="write the table and its sentences as Markdown instead"),
             _arg("--jobs", type=int, default=0, metavar="N", help="worker processes (default: one a core)"),
             _JSON,

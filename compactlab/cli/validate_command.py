@@ -5,21 +5,26 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from compactlab.cli.output import print_json, print_table, print_warnings, watched
 from compactlab.errors import SpecError
-from compactlab.study import Study, study
+from compactlab.readers import survey
+from compactlab.study import Study, disagreements, sessions_of, study
 from compactlab.study.finding import COLUMNS, VERDICTS, table, to_markdown
 
 HERE = Path("fixtures", "transcripts")
 
 
 def main(options: Namespace) -> None:
-    """Recompute the findings of the study and print them, or write them where it was asked for."""
-    if not options.study:
-        raise SpecError("nothing to validate was named; expected --study")
+    """Recompute the findings of the study, or compare both kinds of probes; print, or write where it was asked for."""
+    if options.study == options.probes:
+        raise SpecError("expected one of --study and --probes")
     paths = options.paths or [HERE]
+    if options.probes:
+        _compare(paths, options)
+        return
     with watched() as progress:
         found = study(paths, options.jobs, progress)
     print_warnings(found.unread)
@@ -29,6 +34,21 @@ def main(options: Namespace) -> None:
         print_json(plain(found))
     elif not options.markdown:
         _print(found)
+
+
+def _compare(paths: Iterable[Path], options: Namespace) -> None:
+    readings = [survey(path) for path in paths]
+    print_warnings([line for reading in readings for line in reading.unread])
+    found = disagreements.compared(sessions_of([t for reading in readings for t in reading.transcripts]))
+    if options.markdown:
+        Path(options.markdown).write_text(disagreements.to_markdown(found), encoding="utf-8")
+    if options.json:
+        print_json(found)
+    elif not options.markdown:
+        print_table(disagreements.COLUMNS, disagreements.table(found))
+        for why, said in disagreements.REASONS.items():
+            sys.stdout.write(f"{why}: {said}\n")
+        sys.stdout.write(disagreements.sentence(found) + "\n")
 
 
 def plain(found: Study) -> dict[str, object]:

@@ -60,7 +60,7 @@ class Answers:
 
     def __init__(self, probes: Sequence[Probe]) -> None:
         forms = [tuple(canonical(form) for form in (probe.answer, *probe.aliases)) for probe in probes]
-        self._matcher = Matcher([Pattern(form, exact=False, family="answer") for form in forms])
+        self.matcher = Matcher([Pattern(form, exact=False, family="answer") for form in forms])
         self._seen: dict[Block, int] = {}
 
     def standing(self, messages: Iterable[Message]) -> int:
@@ -68,7 +68,7 @@ class Answers:
         found = 0
         for block in (block for message in messages for block in message.blocks):
             if block not in self._seen:
-                self._seen[block] = mask(hit.pattern for hit in self._matcher.block(block))
+                self._seen[block] = mask(hit.pattern for hit in self.matcher.block(block))
             found |= self._seen[block]
         return found
 
