@@ -5,9 +5,9 @@ from pathlib import Path
 
 from runs import scratch
 
-from compactlab.pool import Pool
 from compactlab.records import Block, Manifest, Record
 from compactlab.results import Results, Writer
+from compactlab.summary.pool import Pool
 
 MANIFEST = Manifest(
     compactlab="0.1.0",

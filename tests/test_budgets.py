@@ -5,13 +5,13 @@ import json
 import pytest
 import runs
 
-from compactlab.budgets import budget_tokens
 from compactlab.errors import SpecError
 from compactlab.harness import Settings, run
 from compactlab.plots import savings
 from compactlab.report import Report
 from compactlab.report.table import to_markdown
 from compactlab.summary import summarise
+from compactlab.summary.budgets import budget_tokens
 
 STRATEGIES = ("none", "microcompact", "sliding_window", "ladder(microcompact, sliding_window)")
 BUDGETS = (10.0, 30.0)

@@ -7,10 +7,10 @@ import pytest
 import runs
 from pools import sweep
 
-from compactlab.curves import curves
 from compactlab.harness import Settings, run
-from compactlab.pool import OF_A_SIZE, Pool
 from compactlab.summary import summary_of
+from compactlab.summary.curves import curves
+from compactlab.summary.pool import OF_A_SIZE, Pool
 
 SIX = (10, 20, 30, 40, 50, 60)
 

@@ -5,9 +5,9 @@ import pytest
 import runs
 from pools import sweep
 
-from compactlab.pairs import against_controls, between_strategies
-from compactlab.pool import Group, Pool
 from compactlab.stats import compared
+from compactlab.summary.pairs import against_controls, between_strategies
+from compactlab.summary.pool import Group, Pool
 
 LOW = (10, 12, 14, 11, 13, 12)
 HIGH = (40, 45, 42, 47, 41, 44)

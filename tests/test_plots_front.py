@@ -9,12 +9,12 @@ import runs
 from matplotlib.colors import to_hex
 from pools import sweep
 
-from compactlab.curves import curves
 from compactlab.errors import SpecError
 from compactlab.plots import front
-from compactlab.pool import Pool
 from compactlab.signature import signature
 from compactlab.summary import summary_of
+from compactlab.summary.curves import curves
+from compactlab.summary.pool import Pool
 
 GREY = {"#9a9a9a", "#bbbbbb"}
 SIX = (40, 42, 44, 41, 43, 45)

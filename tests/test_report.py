@@ -8,7 +8,6 @@ import pytest
 import runs
 from rich.console import Console
 
-from compactlab.pool import CONTROLS, OF_A_SIZE
 from compactlab.records import Block, Manifest, Record
 from compactlab.report import Report, publish
 from compactlab.report.table import COLUMNS, cells, legend, to_frame, to_markdown, to_rich
@@ -16,6 +15,7 @@ from compactlab.results import Results, Writer
 from compactlab.signature import signature
 from compactlab.stats import Estimate
 from compactlab.summary import summarise
+from compactlab.summary.pool import CONTROLS, OF_A_SIZE
 
 MANIFEST = Manifest(
     compactlab="0.1.0",

@@ -7,12 +7,12 @@ import pytest
 import runs
 from pools import sweep
 
-from compactlab.curves import curves
-from compactlab.pool import Pool
 from compactlab.report import budgets as of_curves
 from compactlab.report import pairs as of_pairs
 from compactlab.report import sessions as of_sessions
 from compactlab.report.section import markdown
+from compactlab.summary.curves import curves
+from compactlab.summary.pool import Pool
 
 LOW = (10, 12, 14, 11, 13, 12)
 HIGH = (40, 45, 42, 47, 41, 44)

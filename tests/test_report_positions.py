@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlab.metrics.position import age_span
-from compactlab.pool import Pool
 from compactlab.report.density import density
 from compactlab.report.density import section as by_density
 from compactlab.report.positions import by_age, by_position, half_age
+from compactlab.summary.pool import Pool
 
 SPANS = [age_span(1 << power) for power in range(8)]
 

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from compactlab import history, metrics
-from compactlab.budgets import budget_tokens
 from compactlab.compaction import Compaction, Guard, compact
 from compactlab.controls import bag, null, oracle, random_lines, regex_lines
 from compactlab.controls import random as random_units
@@ -27,6 +26,7 @@ from compactlab.receipt import Receipt
 from compactlab.records import Block, Key, Record
 from compactlab.settings import Project
 from compactlab.strategies import Strategy
+from compactlab.summary.budgets import budget_tokens
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Messages, Transcript
 

@@ -11,11 +11,11 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compactlab.curves import Curve, Curves
 from compactlab.errors import SpecError
-from compactlab.points import Point
 from compactlab.signature import signature
 from compactlab.summary import Summary
+from compactlab.summary.curves import Curve, Curves
+from compactlab.summary.points import Point
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

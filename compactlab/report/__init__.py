@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from compactlab.curves import Curves, curves
-from compactlab.pool import Pool
 from compactlab.report import budgets, density, fidelity, pairs, positions, sessions
 from compactlab.report.section import Section, markdown
 from compactlab.report.table import families, to_markdown
 from compactlab.results import Results
 from compactlab.summary import Summary, summary_of
+from compactlab.summary.curves import Curves, curves
+from compactlab.summary.pool import Pool
 
 
 class Report:

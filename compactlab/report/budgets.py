@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from compactlab.curves import Curve, Curves
-from compactlab.points import Point
 from compactlab.report.section import Section, interval, share
 from compactlab.stats import Estimate
+from compactlab.summary.curves import Curve, Curves
+from compactlab.summary.points import Point
 
 AT = (10, 20, 30)
 """Budgets in per cent whose quality stands in the table of areas."""

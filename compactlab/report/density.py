@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from compactlab.pool import Group, Pool
 from compactlab.report.section import Section
 from compactlab.summary import Summary
+from compactlab.summary.pool import Group, Pool
 
 
 def section(pool: Pool, summary: Summary) -> Section:

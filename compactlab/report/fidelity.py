@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from compactlab.pool import Group, Pool
 from compactlab.report.section import Section, share
 from compactlab.summary import Summary
+from compactlab.summary.pool import Group, Pool
 
 KINDS = ("constraint", "preference", "decision", "rejected", "reason", "todo", "request")
 OPERATIONS = ("created", "modified", "deleted", "moved", "read")

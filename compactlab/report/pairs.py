@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from compactlab.pairs import AGAINST, Pair, against_controls, between_strategies, takes_part
-from compactlab.pool import Pool
 from compactlab.report.section import Section, interval
+from compactlab.summary.pairs import AGAINST, Pair, against_controls, between_strategies, takes_part
+from compactlab.summary.pool import Pool
 
 WANTED = ("10", "20")
 """Budgets in per cent that are told; the two smallest of a run that has neither."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from compactlab.metrics.position import TENTHS
-from compactlab.pool import Group, Pool
 from compactlab.report.section import Section, share
 from compactlab.summary import Summary
+from compactlab.summary.pool import Group, Pool
 
 _Spans = Mapping[str, tuple[float, int]]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from compactlab.cells import Cell, Place, cells, session_means
-from compactlab.pool import Group, Pool, mean_of
 from compactlab.report.pairs import told
 from compactlab.report.section import Section, share
+from compactlab.summary.cells import Cell, Place, cells, session_means
+from compactlab.summary.pool import Group, Pool, mean_of
 
 SHOWN = 40
 """Sessions in a table; of more, those that needed most facts."""

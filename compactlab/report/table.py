@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from compactlab.pool import OF_A_SIZE
 from compactlab.report.section import Section, interval, share
 from compactlab.signature import signature
 from compactlab.stats import Estimate
 from compactlab.summary import Row, Summary
+from compactlab.summary.pool import OF_A_SIZE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,10 +18,10 @@ from compactlab.facts import Fact
 from compactlab.facts.numbers import significant
 from compactlab.facts.text import canonical
 from compactlab.matching import Matcher
-from compactlab.pool import REFUSED_ABOVE
 from compactlab.probes.mined import AtRisk, matcher_of
 from compactlab.study.finding import Finding, judged, known, ratio, spread
 from compactlab.study.session import Cell, Session, position
+from compactlab.summary.pool import REFUSED_ABOVE
 from compactlab.transcript import Messages, readable
 
 FAMILIES = ("path", "identifier", "hash", "number", "date", "name", "quantity", "quote", "command", "error", "url")

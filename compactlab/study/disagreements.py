@@ -25,9 +25,9 @@ BY: dict[str, By] = {"facts_alone": "facts", "probe_alone": "probe"}
 AROUND = 40
 """Characters of a quotation on either side of a value."""
 REASONS: dict[Why, str] = {
-    "part of the answer": "the mined fact is one value of an answer that names more: it stands, the whole does not",
+    "part of the answer": "the mined fact is one value of an answer that names more: it stands, the rest does not",
     "not near the question": (
-        "the answer stands near a word of a home of its value, but near no word of the question, and not in its evidence"
+        "the answer stands near a word of a home of its value, near no word of the question, and not in its evidence"
     ),
     "in other words": "the answer stands in a form that is none of the mined fact's, or as a number too short for one",
     "away from its words": "the value stands where the question would find it, but near no word of its homes",

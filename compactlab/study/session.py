@@ -14,7 +14,6 @@ from random import Random
 from typing import NamedTuple
 
 from compactlab import history
-from compactlab.budgets import budget_tokens
 from compactlab.compaction import Guard, compact
 from compactlab.controls import random, random_lines, regex_lines
 from compactlab.facts import Fact
@@ -25,6 +24,7 @@ from compactlab.metrics import Case
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, UseKind, mask, matcher_of
 from compactlab.study.choices import prose_first
+from compactlab.summary.budgets import budget_tokens
 from compactlab.tokens import DEFAULT_COUNTER, Meter
 from compactlab.transcript import Messages, Transcript
 
