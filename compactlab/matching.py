@@ -10,15 +10,30 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate, chain, pairwise
 from typing import Literal, NamedTuple
 
 import ahocorasick_rs
 
-from compactlab.facts.text import canonical
+from compactlab.facts.text import canonical, fold
 from compactlab.facts.words import STOP_WORDS
 from compactlab.tokens import clean
 from compactlab.transcript import Block, readable
+
+__all__ = [
+    "VERDICTS",
+    "WINDOW",
+    "Hit",
+    "Matcher",
+    "Pattern",
+    "Verdict",
+    "content_words",
+    "fold",
+    "is_content",
+    "is_whole",
+]
 
 WINDOW = 8
 """Words on either side of a value that count as near it; a wider window binds by accident (metric study 2)."""
@@ -26,10 +41,17 @@ WINDOW = 8
 Verdict = Literal["kept", "stale", "both", "mutated", "weakened", "contradicted", "lost"]
 VERDICTS: tuple[Verdict, ...] = ("kept", "stale", "both", "mutated", "weakened", "contradicted", "lost")
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"(\w+)")
 _ESCAPE = re.compile(r"\\[ntr]\Z")
 _GROUP = re.compile(r"\d{3}(?!\d)")
 _NO_SPACES = "\u2e80"  # from here on scripts are written without spaces: any place is a word's edge
+_UNSPACED = re.compile(r"[^\W\u0000-\u2e7f]+")
+_PIECE = re.compile(r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]{1,2}")
+# Characters that say nothing by themselves, nor two of them together: hiragana, and function words of Chinese.
+_FUNCTION = re.compile(
+    "[\u3041-\u309f的了是在和有不就也都会會可以及与與或被把让讓给給对對从從到为為于之其而但如果若因所么麼吗嗎呢吧啊没沒"
+    "一上下来來去说說要能这這那我你他她它们們个個些什很着著过過还還并並]+"
+)
 _JOINERS = {
     "number": ".,:/-",
     "quantity": ".,:/-",
@@ -42,6 +64,8 @@ _JOINERS = {
     "answer": ".,:/-",
 }
 _WHOLE_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?")  # complete by itself: `-` and `/` begin a range
+# What neither is a part of any value nor joins one to another, on either side; the edge of the text is such too.
+_FREE = frozenset(("", *" !\"$'()*;<>@[]^`{|}"))
 
 
 class Pattern(NamedTuple):
@@ -52,11 +76,22 @@ class Pattern(NamedTuple):
     family: str
 
 
-class Hit(NamedTuple):
-    """A pattern found in a text, by its index, and the content words within the window around it."""
+class Hit:
+    """A pattern found in a text, by its index, and the content words within the window around it, once asked for."""
 
-    pattern: int
-    words: frozenset[str]
+    __slots__ = ("_end", "_near", "_start", "_words", "pattern")
+
+    def __init__(self, pattern: int, start: int, end: int, near: _Words) -> None:
+        self.pattern = pattern
+        self._start, self._end, self._near = start, end, near
+        self._words: frozenset[str] | None = None
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Content words among the nearest `WINDOW` words on either side that are no part of any value."""
+        if self._words is None:
+            self._words = self._near.around(self._start, self._end)
+        return self._words
 
 
 class Matcher:
@@ -74,25 +109,22 @@ class Matcher:
 
     def block(self, block: Block) -> tuple[Hit, ...]:
         """Hits in the words of a block, remembered."""
-        if block not in self._known:
-            self._known[block] = tuple(self.hits(readable(block)))
-        return self._known[block]
+        known = self._known.get(block)
+        if known is None:
+            known = self._known[block] = tuple(self.hits(readable(block)))
+        return known
 
     def hits(self, text: str) -> list[Hit]:
         """Hits in a text, in the order in which they stand."""
         text = clean(canonical(text))
         spans = self.spans(text)
-        if not spans:
-            return []
-        words = _Words(fold(text), spans)
-        return [Hit(pattern, words.around(start, end)) for start, end, pattern in spans]
+        near = _Words(text, spans)
+        return [Hit(pattern, start, end, near) for start, end, pattern in spans]
 
     def spans(self, text: str) -> list[tuple[int, int, int]]:
         """Start, end and pattern of every hit in a text that is in canonical form."""
-        folded = fold(text)
-        return sorted(
-            span for search, form in zip(self._searches, (text, folded), strict=True) for span in search(form)
-        )
+        exact, folded = self._searches
+        return sorted((*exact(text), *folded(fold(text))))
 
 
 class _Search:
@@ -110,12 +142,15 @@ class _Search:
         self._owner = [index for _, index in forms]
         self._automaton = ahocorasick_rs.AhoCorasick([form for form, _ in forms]) if forms else None
 
-    def __call__(self, text: str) -> Iterable[tuple[int, int, int]]:
+    def __call__(self, text: str) -> list[tuple[int, int, int]]:
         if self._automaton is None:
-            return
-        for form, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
-            if is_whole(text, start, end, self._joiners[form]):
-                yield start, end, self._owner[form]
+            return []
+        return [
+            (start, end, self._owner[form])
+            for form, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True)
+            if (text[start - 1 : start] in _FREE and text[end : end + 1] in _FREE)
+            or is_whole(text, start, end, self._joiners[form])
+        ]
 
 
 def _joiners(form: str, family: str) -> str:
@@ -159,41 +194,61 @@ def _word(character: str) -> bool:
     return (character.isalnum() or character == "_") and character < _NO_SPACES
 
 
-def fold(text: str) -> str:
-    """Lower case, length preserved, so that positions in both forms agree.
-
-    >>> fold("Straße İx")
-    'straße İx'
-    """
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
-
-
 class _Words:
-    """The words of a folded text, with those that may anchor a value told apart."""
+    """The words of a text in which values stand at *spans*; content is what says something and is part of none."""
 
-    def __init__(self, folded: str, spans: Sequence[tuple[int, int, int]]) -> None:
-        found = [(match.start(), match.end()) for match in _WORD.finditer(folded)]
-        self._starts = [start for start, _ in found]
-        self._ends = [end for _, end in found]
-        covered = _merged(spans)
-        self._content: list[str | None] = []
-        at = 0
-        for start, end in found:
-            while at < len(covered) and covered[at][1] <= start:
-                at += 1
-            free = at == len(covered) or covered[at][0] >= end
-            word = folded[start:end]
-            self._content.append(word if free and is_content(word) else None)
+    def __init__(self, text: str, spans: Sequence[tuple[int, int, int]]) -> None:
+        self._text, self._spans = text, spans
+        self._content: list[tuple[str, ...]] | None = None
+
+    def _read(self) -> list[tuple[str, ...]]:
+        """Cut the text into words, once a hit asks for those around it."""
+        folded, covered = fold(self._text), _merged(self._spans)
+        if folded.isascii() or not _UNSPACED.search(folded):
+            parts = _WORD.split(folded)
+            ends = list(accumulate(map(len, parts)))
+            self._starts, self._ends = ends[0:-1:2], ends[1::2]
+            content = list(map(_content, parts[1::2]))
+        else:
+            pieces = list(_pieces(folded, covered))
+            self._starts = [start for start, _, _ in pieces]
+            self._ends = [end for _, end, _ in pieces]
+            content = [content for _, _, content in pieces]
+        for start, end in covered:
+            first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
+            content[first:last] = [()] * (last - first)
+        self._content = content
+        return content
 
     def around(self, start: int, end: int) -> frozenset[str]:
         """Content words among the nearest `WINDOW` words on either side of a span."""
+        content = self._read() if self._content is None else self._content
         left = bisect_right(self._ends, start)
         right = bisect_left(self._starts, end)
-        near = self._content[max(0, left - WINDOW) : left] + self._content[right : right + WINDOW]
-        return frozenset(word for word in near if word)
+        near = content[max(0, left - WINDOW) : left] + content[right : right + WINDOW]
+        return frozenset(chain.from_iterable(near))
+
+
+def _pieces(folded: str, covered: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """The words of a text in a script without blanks, where two characters count as one: start, end, content.
+
+    All pairs of neighbours are content, also those that begin with the second character of a word; none reaches into a
+    value.
+    """
+    edges = [0, *(place for span in covered for place in span), len(folded)]
+    for low, high in pairwise(edges):
+        for match in _PIECE.finditer(folded, low, high):
+            start, end = match.span()
+            if folded[start] < _NO_SPACES:
+                yield start, end, _content(match[0])
+            else:
+                pairs = (folded[start:end], folded[start + 1 : min(start + 3, high)])
+                yield start, end, tuple(pair for pair in pairs if is_content(pair))
+
+
+@lru_cache(maxsize=131_072)
+def _content(word: str) -> tuple[str, ...]:
+    return (word,) if is_content(word) else ()
 
 
 def _merged(spans: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
@@ -209,9 +264,13 @@ def _merged(spans: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
 def is_content(word: str) -> bool:
     """Tell whether a lower-case word says what a value is about: three letters or more, no function word.
 
-    >>> is_content("port"), is_content("the"), is_content("x1")
-    (True, False, False)
+    In a script without blanks, two characters that are not both function characters.
+
+    >>> is_content("port"), is_content("the"), is_content("x1"), is_content("端口"), is_content("のは")
+    (True, False, False, True, False)
     """
+    if len(word) == 2:
+        return word.isalpha() and min(word) >= _NO_SPACES and _FUNCTION.fullmatch(word) is None
     return len(word) >= 3 and word.isalpha() and word not in STOP_WORDS
 
 
@@ -221,4 +280,7 @@ def content_words(text: str) -> frozenset[str]:
     >>> sorted(content_words("How much does the garden key weigh?"))
     ['garden', 'key', 'weigh']
     """
-    return frozenset(word for word in _WORD.findall(fold(clean(canonical(text)))) if is_content(word))
+    folded = fold(clean(canonical(text)))
+    if not _UNSPACED.search(folded):
+        return frozenset(filter(is_content, _WORD.findall(folded)))
+    return frozenset(word for _, _, content in _pieces(folded, ()) for word in content)

@@ -45,9 +45,10 @@ def test_paths_are_files_and_folders(text, expected):
     assert values_of(text, "path") == expected
 
 
-def test_a_path_argument_may_hold_blanks():
-    call = ToolCall("c1", "read", json.dumps({"file_path": "/srv/My Notes/to do.md"}))
-    assert "/srv/My Notes/to do.md" in [f.value for f in mine([Message("assistant", (call,))])]
+@pytest.mark.parametrize("path", ["/srv/My Notes/to do.md", "my own/b c"])
+def test_a_path_argument_may_hold_blanks(path):
+    call = ToolCall("c1", "read", json.dumps({"file_path": path}))
+    assert path in [f.value for f in mine([Message("assistant", (call,))])]
 
 
 def test_the_only_longer_path_takes_its_file_name_as_a_form():
@@ -61,6 +62,35 @@ def test_a_file_name_of_two_folders_stays_a_fact_of_its_own():
         "b1/stage.py",
         "stage.py",
     ]
+
+
+ALIASES = [
+    ("/workspace/src/orders/refunds.py", {"workspace/src/orders/refunds.py", "src/orders/refunds.py",
+                                          "orders/refunds.py", "refunds.py"}),
+    ("src/orders/views.py", {"orders/views.py"}),
+    ("docs/setup.py", set()),
+    ("/srv/data/late", {"data/late"}),
+    ("/opt/big/thing", set()),
+    ("stage.py", set()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "expected"), ALIASES)
+def test_a_path_goes_by_its_endings_where_they_are_paths_that_nobody_would_guess(path, expected):
+    (fact,) = facts_of(f"see {path} there", "path")
+    assert set(fact.forms) - {path, f"{path}/"} == expected
+
+
+def test_an_ending_that_two_paths_share_is_a_form_of_neither():
+    first, second = facts_of("see one/api/refunds.py and two/api/refunds.py there", "path")
+    assert first.forms == ("one/api/refunds.py",)
+    assert second.forms == ("two/api/refunds.py",)
+
+
+def test_an_ending_that_is_a_path_of_its_own_stays_one():
+    texts = [[f.forms for f in facts_of(f"see one/api/{name} and two/api/{name}, and {name}", "path")]
+             for name in ("refunds.py", "tax.py")]  # fmt: skip
+    assert texts == [[(f"one/api/{n}",), (f"two/api/{n}",), (n,)] for n in ("refunds.py", "tax.py")]
 
 
 URLS = [
@@ -343,6 +373,19 @@ def test_no_piece_of_a_secret_is_a_fact(secret):
     )
     pieces += ("abc_def", "99887")
     assert not [f for f in found if any(piece in form for form in f.forms for piece in pieces)]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_what_stands_around_a_secret_is_read(secret):
+    assert "ETL-727" in [f.value for f in facts_of(f"before it\n{secret}\nthen ETL-727 came")]
+
+
+def test_a_secret_in_capitals_is_one_too():
+    assert facts_of("PASSWORD=TR0UB4DOR-3391 and BEARER ABCDEF1234567890_LONG-12345") == []
+
+
+def test_what_a_lone_surrogate_stands_in_is_no_fact_and_its_neighbours_are():
+    assert values_of("max_\ud83dsize of ETL-727") == ["ETL-727"]
 
 
 def test_code_that_only_names_a_password_is_read():

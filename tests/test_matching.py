@@ -199,6 +199,47 @@ def test_anchors_are_content_words_that_are_no_part_of_a_value(text, forms, expe
     assert near(text, *forms) == expected
 
 
+UNSPACED = [
+    ("数据库端口是5433号", {"数据", "据库", "库端", "端口", "口是"}),
+    ("这是我们的5433", set()),
+    (
+        "データベースのポートは5433番です",
+        {"デー", "ータ", "タベ", "ベー", "ース", "スの", "のポ", "ポー", "ート", "トは", "番で"},
+    ),
+    ("そうですから5433なのです", set()),
+    ("데이터베이스 포트는 5433", {"데이", "이터", "터베", "베이", "이스", "포트", "트는"}),
+    ("the 端口 port 5433", {"端口", "port"}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), UNSPACED)
+def test_pairs_of_characters_anchor_where_words_have_no_blanks(text, expected):
+    assert near(text, "5433") == expected
+
+
+def test_two_characters_of_a_script_without_blanks_take_the_room_of_a_word():
+    assert near(f"海里{'国' * 14}5433", "5433") == {"海里", "里国", "国国"}
+    assert near(f"海里{'国' * 16}5433", "5433") == {"国国"}
+
+
+def test_no_pair_reaches_into_a_value_or_out_of_one():
+    matcher = Matcher([Pattern((form,), exact=True, family="name") for form in ("海里", "漁村")])
+    assert [set(hit.words) for hit in matcher.hits("古い海里漁村は")] == [{"古い"}, {"古い"}]
+
+
+@given(st.text(st.characters(max_codepoint=0x2E7F), max_size=60))
+def test_one_ideograph_does_not_change_the_other_words(text):
+    alone = {word for word in content_words(text) if word.isascii()}
+    assert {word for word in content_words(f"{text} 漢") if word.isascii()} == alone
+
+
+def test_words_are_read_when_they_are_asked_for_and_stay_the_same():
+    matcher = Matcher([Pattern(("5433",), exact=True, family="number")])
+    (hit,) = matcher.block(Text("the database port 5433"))
+    assert hit.words == hit.words == {"database", "port"}
+    assert matcher.block(Text("the database port 5433"))[0] is hit
+
+
 def test_words_inside_the_value_itself_do_not_anchor_it():
     assert near("Hollin End", "Hollin End") == set()
 
@@ -265,7 +306,18 @@ def test_content_words_are_long_enough_and_say_something(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("word", "expected"), [("port", True), ("of", False), ("the", False), ("x1y2", False), ("ab", False), ("", False)]
+    ("word", "expected"),
+    [
+        ("port", True),
+        ("端口", True),
+        ("的了", False),
+        ("端", False),
+        ("of", False),
+        ("the", False),
+        ("x1y2", False),
+        ("ab", False),
+        ("", False),
+    ],
 )
 def test_a_content_word_has_three_letters_and_no_digit(word, expected):
     assert is_content(word) is expected
@@ -322,6 +374,18 @@ def test_folding_keeps_the_length_and_is_done_once(text):
 )
 def test_joiners_make_longer_values_only_together_with_a_word(text, start, end, joiners, expected):
     assert is_whole(text, start, end, joiners) is expected
+
+
+CLOSE = st.text(st.sampled_from("54a_ .,:/-~?&=#%\\n!\"$'()*;<>@[]^`{|}é漢"), max_size=4)
+
+
+@given(CLOSE, CLOSE, st.sampled_from(["number", "path", "url", "hash", "command", "name"]))
+def test_a_matcher_finds_the_places_where_a_value_is_whole_and_no_others(before, after, family):
+    matcher = Matcher([Pattern(("54",), exact=True, family=family)])
+    (joiners,) = matcher._searches[0]._joiners
+    text = f"{before}54{after}"
+    whole = [at for at in range(len(text)) if text.startswith("54", at) and is_whole(text, at, at + 2, joiners)]
+    assert [start for start, _, _ in matcher.spans(text)] == whole
 
 
 def test_a_long_text_full_of_values_is_read_in_linear_time():

@@ -306,3 +306,13 @@ def test_unanswered_calls_and_lone_results_are_no_obstacle():
 def test_the_same_words_twice_are_read_once_and_count_alike():
     risk = at_risk(user("port 5433"), user("port 5433"))
     assert risk.presence([Message("user", (Text("port 5433"),))]) == risk.presence(risk.base)
+
+
+def test_the_number_that_a_marker_counts_is_no_number_of_the_history():
+    base = (user("Go."), agent("The log has 12904 characters, the middle of it was cut."), user("Go on."), agent())
+    facts = mine(base)
+    risk = AtRisk(base, facts, matcher_of(facts))
+    [index] = [i for i in risk.anchors if facts[i].value.startswith("12904")]
+    marked = user("[… 12,904 characters, the middle cut …]\nThe log was long, its characters many.")
+    assert not risk.presence([marked]).loose >> index & 1
+    assert risk.presence([user("The log has 12,904 characters.")]).bound >> index & 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 from compactlab.facts.fact import Fact, fact
-from compactlab.facts.sheet import Sheet
+from compactlab.facts.lines import Rule, Rules
 
 # Endings that make a bare `name.ending` a file. Those of the second kind are attribute names as well, so the rest of
 # the name must look like a file's: a digit, a capital, a hyphen or an underscore in it.
@@ -69,14 +69,7 @@ _ARGUMENT = re.compile(
 )
 
 
-def mine_urls(sheet: Sheet) -> None:
-    """Take addresses with a scheme, mail addresses, and hosts that have a port or a network's ending."""
-    sheet.take(_URL, _url)
-    sheet.take(_MAIL, lambda match: (fact("url", match[0]),))
-    sheet.take(_HOST, _host)
-
-
-def _url(match: re.Match[str]) -> Iterable[Fact]:
+def _url(match: re.Match[str]) -> Sequence[Fact]:
     value = match[0].rstrip(_TRAILING)
     rest = value.partition("://")[2]
     if rest.partition("/")[0].partition(":")[0] in GUESSABLE_HOSTS and "/" not in rest.rstrip("/"):
@@ -91,7 +84,7 @@ def _port(host: str) -> bool:
     return bool(port) and port not in GUESSABLE_PORTS
 
 
-def _host(match: re.Match[str]) -> Iterable[Fact]:
+def _host(match: re.Match[str]) -> Sequence[Fact]:
     value = match[0]
     name, _, port = value.partition(":")
     labels = name.split(".")
@@ -106,20 +99,14 @@ def _host(match: re.Match[str]) -> Iterable[Fact]:
     return (fact("url", value),) if good else ()
 
 
-def mine_paths(sheet: Sheet) -> None:
-    """Take files and folders; a `:line` behind one goes with it. Whole arguments named path may hold blanks."""
-    sheet.take(_ARGUMENT, _argument) if not sheet.spoken else None
-    sheet.take(_PATH, _path)
-
-
-def _argument(match: re.Match[str]) -> Iterable[Fact]:
+def _argument(match: re.Match[str]) -> Sequence[Fact]:
     value = match[1].strip()
     if " " not in value or not ("/" in value or _NAMED_FILE.search(value)) or "  " in value:
         return ()
     return (fact("path", value),)
 
 
-def _path(match: re.Match[str]) -> Iterable[Fact]:
+def _path(match: re.Match[str]) -> Sequence[Fact]:
     value = path_of(match[1])
     if value is None:
         return ()
@@ -199,4 +186,14 @@ FOLDERS: frozenset[str] = frozenset(
     workspace memory inbox notes internal cmd pkg crates examples assets public static templates migrations .github .git
     .ci benchmarks tools build dist services server client components orders
     """.split()
+)
+
+# Whole arguments named path, which may hold blanks.
+ARGUMENTS = Rules(Rule(_ARGUMENT, _argument, (":",)), across=True)
+# Addresses with a scheme, mail addresses, hosts with a port or a known ending; files and folders, with their `:line`.
+ADDRESSES = Rules(
+    Rule(_URL, _url, ("/", ":")),
+    Rule(_MAIL, lambda match: (fact("url", match[0]),), ("@", ".")),
+    Rule(_HOST, _host, (":.",)),
+    Rule(_PATH, _path, ("/.\\",)),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 ONES = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -33,11 +34,23 @@ def german(number: int) -> str:
 
 
 _GERMAN_VALUES = {german(number): number for number in range(2, 1_000)} | {"hundert": 100, "tausend": 1_000}
-_COMMON_GERMAN = "|".join(sorted((german(n) for n in range(2, 100)), key=len, reverse=True))
 
-_ENGLISH_WORD = "|".join(sorted((*ONES[1:], *TENS, "hundred", "thousand", "million", "dozen"), key=len, reverse=True))
+
+def _one_of(words: Iterable[str]) -> str:
+    """Give a pattern of *words*, the longest first, grouped by their first letters, so that it fails fast."""
+    groups: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        groups.setdefault(word[0], []).append(word[1:])
+    return "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in groups.items())
+
+
+_ENGLISH_WORD = _one_of((*ONES[1:], *TENS, "hundred", "thousand", "million", "dozen"))
 ENGLISH = rf"(?:a (?=hundred|thousand|million|dozen))?(?:{_ENGLISH_WORD})(?:(?:-| and | )(?:{_ENGLISH_WORD})\b){{0,9}}+"
-GERMAN = rf"(?:{_COMMON_GERMAN}|hundert|tausend)"
+# A word of these may be the whole of a number in words, or its last.
+NUMBER_WORDS: frozenset[str] = frozenset(
+    (*ONES[1:], *TENS, "hundred", "thousand", "million", "dozen", *map(german, range(2, 100)), "hundert", "tausend")
+)
+GERMAN = rf"(?:{_one_of((*map(german, range(2, 100)), 'hundert', 'tausend'))})"
 
 
 @lru_cache(maxsize=4_096)

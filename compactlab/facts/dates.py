@@ -7,11 +7,11 @@ away, so that no other family reads them, and make no fact of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 from compactlab.facts.fact import Fact, fact
-from compactlab.facts.sheet import Sheet
+from compactlab.facts.lines import MONTH, Rule, Rules
 from compactlab.facts.text import canonical
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -45,32 +45,22 @@ _HOURS = "one two three four five six seven eight nine ten eleven twelve".split(
 _OCLOCK = re.compile(rf"(?i)(?<!\w)({'|'.join(_HOURS)}|1[0-2]|[1-9]) o['’]clock(?!\w)")
 
 
-def mine_dates(sheet: Sheet) -> None:
-    """Take days; times of day in prose only."""
-    sheet.take(_ISO, lambda match: _iso(match, in_prose=match.start() in sheet.prose))
-    sheet.hide(_ISO)
-    sheet.take(_DAY_MONTH, lambda match: _day(match[1] or match[2], match[3], match[4], match[0]))
-    sheet.take(_MONTH_DAY, lambda match: _day(match[2], match[1], match[3], match[0]))
-    sheet.take(_MONTH_YEAR, _month)
-    sheet.take(_SLASHED, lambda match: (fact("date", match[0], exact=False, needs_anchor=True),))
-    sheet.take(_CLOCK, _clock, in_prose=True)
-    sheet.take(_OCLOCK, _oclock, in_prose=True)
-    sheet.take(_HOUR, _hour, in_prose=True)
+def _iso(match: re.Match[str]) -> Sequence[Fact]:
+    """A day outside prose: before a blank and a time it counts, as a part of a time stamp it does not."""
+    return () if (match["time"] or " ")[0] == "T" else _iso_in_prose(match, timed=False)
 
 
-def _iso(match: re.Match[str], *, in_prose: bool) -> Iterable[Fact]:
+def _iso_in_prose(match: re.Match[str], *, timed: bool = True) -> Sequence[Fact]:
     day, time = match[1], match["time"]
-    if time and not in_prose and time[0] == "T":
-        return ()
     if len(day) < 10:
         return (fact("date", day, exact=False, needs_anchor=True),)
     made = [_dated(int(day[8:]), int(day[5:7]), day[:4], day)] if not time or time[0] == " " else []
-    if time and in_prose:
+    if time and timed:
         made.append(fact("date", match[0], exact=False, needs_anchor=True))
     return tuple(made)
 
 
-def _day(day: str, month: str, year: str | None, written: str) -> Iterable[Fact]:
+def _day(day: str, month: str, year: str | None, written: str) -> Sequence[Fact]:
     number = int(day) if day.isdigit() else ORDINALS.index(day) + 1
     if not 1 <= number <= 31:
         return ()
@@ -92,13 +82,13 @@ def _dated(day: int, month: int, year: str | None, written: str) -> Fact:
     return fact("date", f"{year}-{month:02}-{day:02}", *dated, written, exact=False, needs_anchor=True)
 
 
-def _month(match: re.Match[str]) -> Iterable[Fact]:
+def _month(match: re.Match[str]) -> Sequence[Fact]:
     month, year = _NUMBERS[match[1]], match[2]
     forms = (f"{MONTHS[month - 1]} {year}", f"{MONTHS[month - 1][:3]} {year}", canonical(match[0]))
     return (fact("date", f"{year}-{month:02}", *forms, exact=False, needs_anchor=True),)
 
 
-def _clock(match: re.Match[str]) -> Iterable[Fact]:
+def _clock(match: re.Match[str]) -> Sequence[Fact]:
     hour, minute = int(match[1]), match[2]
     half = (match["half"] or "").strip(" .").lower().replace(".", "")
     if half:
@@ -106,18 +96,34 @@ def _clock(match: re.Match[str]) -> Iterable[Fact]:
     return _time(hour, minute, match[0])
 
 
-def _hour(match: re.Match[str]) -> Iterable[Fact]:
+def _hour(match: re.Match[str]) -> Sequence[Fact]:
     return _time(int(match[1]) % 12 + (12 if match[3] == "p" else 0), match[2] or "00", match[0])
 
 
-def _oclock(match: re.Match[str]) -> Iterable[Fact]:
+def _oclock(match: re.Match[str]) -> Sequence[Fact]:
     hour = int(match[1]) if match[1].isdigit() else _HOURS.index(match[1].lower()) + 1
     ways = (f"{name} o{mark}clock" for name in (str(hour), _HOURS[hour - 1]) for mark in "'’")
     return (fact("date", f"{hour} o'clock", *ways, exact=False, needs_anchor=True),)
 
 
-def _time(hour: int, minute: str, written: str) -> Iterable[Fact]:
+def _time(hour: int, minute: str, written: str) -> Sequence[Fact]:
     twelve, half = hour % 12 or 12, "pm" if hour >= 12 else "am"
     forms = [f"{hour}:{minute}", f"{twelve}:{minute} {half}", f"{twelve}.{minute} {half}", f"{twelve}:{minute}{half}"]
     forms += [f"{twelve} {half}", f"{twelve}{half}"] if minute == "00" else []
     return (fact("date", f"{hour:02}:{minute}", *forms, canonical(written), exact=False, needs_anchor=True),)
+
+
+# Days everywhere; times of day in prose only.
+MONTH_NAMES = frozenset(_NUMBERS)
+DATES = Rules(
+    Rule(_ISO, _iso_in_prose, ("0", "-"), prose=True, hides=True),
+    Rule(_ISO, _iso, ("0", "-"), prose=False, hides=True),
+    Rule(_DAY_MONTH, lambda match: _day(match[1] or match[2], match[3], match[4], match[0]), (MONTH,)),
+    Rule(_MONTH_DAY, lambda match: _day(match[2], match[1], match[3], match[0]), (MONTH,)),
+    Rule(_MONTH_YEAR, _month, (MONTH,)),
+    Rule(_SLASHED, lambda match: (fact("date", match[0], exact=False, needs_anchor=True),), ("0", "/.")),
+    Rule(_CLOCK, _clock, ("0", ":"), prose=True),
+    Rule(_OCLOCK, _oclock, ("'’",), prose=True),
+    Rule(_HOUR, _hour, ("0", "m"), prose=True),
+    across=True,
+)

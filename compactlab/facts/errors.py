@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from compactlab.facts.fact import Fact, fact
-from compactlab.facts.sheet import Sheet
+from compactlab.facts.lines import Look
 from compactlab.facts.text import canonical
-from compactlab.transcript import ToolCall
 
 LONGEST_MESSAGE = 120
 
@@ -38,21 +37,7 @@ _CLOSING = " \t.,;:-\"'`)]}|"
 GUESSABLE_MESSAGES: frozenset[str] = frozenset(("none", "null", "error", "failed", "not found", "timeout", "message"))
 
 
-def mine_errors(sheet: Sheet) -> None:
-    """Look for errors, in what agents are told; paths and identifiers in them stay for the other families."""
-    if isinstance(sheet.block, ToolCall):
-        return
-    sheet.look(_EXCEPTION, lambda match: _message(f"{match[1]}: {match[2]}", match[2]))
-    sheet.look(_FAILED, lambda match: (fact("error", canonical(match[1])),))
-    sheet.look(_PYTHON_FRAME, lambda match: (fact("error", f"{match[1]}:{match[2]}", f'{match[1]}", line {match[2]}'),))
-    sheet.look(_TEST_FRAME, lambda match: (fact("error", match[1]),))
-    sheet.look(_COMPILER, lambda match: _message(match[1], match[1]))
-    sheet.look(_EXIT, _exit)
-    if not sheet.spoken:
-        sheet.look(_LOG_LINE, _log_line)
-
-
-def _message(text: str, message: str) -> Iterable[Fact]:
+def _message(text: str, message: str) -> Sequence[Fact]:
     value = core(text)
     vague = message.strip().lower() in GUESSABLE_MESSAGES or message.startswith("assert ")
     good = len(value) >= 12 and not vague and "{" not in value and "..." not in text
@@ -71,7 +56,7 @@ def core(text: str) -> str:
     return text.rstrip(_CLOSING)
 
 
-def _log_line(match: re.Match[str]) -> Iterable[Fact]:
+def _log_line(match: re.Match[str]) -> Sequence[Fact]:
     """The longest part of the message that does not change from line to line, of three words and more."""
     parts: list[list[str]] = [[]]
     for word in canonical(match[1]).split():
@@ -80,9 +65,27 @@ def _log_line(match: re.Match[str]) -> Iterable[Fact]:
     return _message(" ".join(longest), " ".join(longest)) if len(longest) > 2 else ()
 
 
-def _exit(match: re.Match[str]) -> Iterable[Fact]:
+def _exit(match: re.Match[str]) -> Sequence[Fact]:
     if match[1] in {"0", "1"}:
         return ()
     code = match[1]
     ways = (f"{word} {code}" for word in ("exit status", "exit", "return code", "exited with"))
     return (fact("error", f"exit code {code}", canonical(match[0]), *ways, exact=False, needs_anchor=True),)
+
+
+_KINDS = ("Error:", "Exception:", "Warning:", "Failure:", "Fault:", "Interrupt:", "Timeout:")
+# In what agents are told and say; paths and identifiers in them stay for the other families.
+ERRORS = (
+    Look(_EXCEPTION, lambda match: _message(f"{match[1]}: {match[2]}", match[2]), _KINDS),
+    Look(_FAILED, lambda match: (fact("error", canonical(match[1])),), ("FAIL", "ERROR")),
+    Look(
+        _PYTHON_FRAME,
+        lambda match: (fact("error", f"{match[1]}:{match[2]}", f'{match[1]}", line {match[2]}'),),
+        ('File "',),
+    ),
+    Look(_TEST_FRAME, lambda match: (fact("error", match[1]),), ("Error", "Exception", "Failure", "Warning")),
+    Look(_COMPILER, lambda match: _message(match[1], match[1]), ("error",)),
+    Look(_EXIT, _exit, ("exit", "return code")),
+)
+# The lines of logs, in results only.
+LOGS = (Look(_LOG_LINE, _log_line, ("ERROR", "FATAL", "CRITICAL", "SEVERE", "PANIC")),)

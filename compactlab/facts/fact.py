@@ -6,7 +6,9 @@ from typing import Literal
 
 import msgspec
 
-Family = Literal["path", "url", "command", "identifier", "hash", "error", "number", "name", "quantity", "quote", "date"]
+Family = Literal[
+    "path", "url", "command", "identifier", "hash", "error", "number", "name", "quantity", "quote", "date", "setting"
+]
 
 # The most specific family first: a value that two families find belongs to the earlier one.
 FAMILIES: tuple[Family, ...] = (
@@ -16,6 +18,7 @@ FAMILIES: tuple[Family, ...] = (
     "error",
     "command",
     "identifier",
+    "setting",
     "date",
     "quantity",
     "number",
@@ -24,7 +27,7 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
-class Fact(msgspec.Struct, frozen=True):
+class Fact(msgspec.Struct, frozen=True, gc=False):
     """A value of a family. `value` is its canonical form and its key; `forms` are all strings that count as it.
 
     Forms are `canonical` strings. `exact` facts are matched case-sensitively, the others case-folded. A fact that

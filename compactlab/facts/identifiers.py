@@ -8,11 +8,11 @@ hyphenated names with digits, UUIDs and hexadecimal digests. A plain word never 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 from compactlab.facts.fact import Fact, fact
-from compactlab.facts.sheet import Sheet
+from compactlab.facts.lines import Look, Rule, Rules
 
 # Known to every model from its training, or the same in every project.
 GUESSABLE_IDENTIFIERS: frozenset[str] = frozenset(
@@ -73,14 +73,7 @@ _ISSUE = re.compile(r"#\d{2,7}")
 _DEFINED = re.compile(r"\b(?:def|function|fn|func)\s+([A-Za-z_]\w{5,60})\s?(?=\()")
 
 
-def mine_identifiers(sheet: Sheet) -> None:
-    """Take digests and identifiers; look for what is defined."""
-    sheet.look(_DEFINED, _defined)
-    sheet.take(_ZONE, lambda match: (fact("identifier", match[0]),))
-    sheet.take(_RUN, lambda match: of_token(match[0], called=match.string[match.end() : match.end() + 1] == "("))
-
-
-def _defined(match: re.Match[str]) -> Iterable[Fact]:
+def _defined(match: re.Match[str]) -> Sequence[Fact]:
     name = match[1]
     if of_token(name) or name.startswith("__") or name in GUESSABLE_FUNCTIONS:
         return ()
@@ -88,7 +81,7 @@ def _defined(match: re.Match[str]) -> Iterable[Fact]:
 
 
 @lru_cache(maxsize=65_536)
-def of_token(token: str, *, called: bool = False) -> tuple[Fact, ...]:
+def of_token(token: str, called: bool = False) -> tuple[Fact, ...]:
     """Give the digests and identifiers that *token* is, or is made of; *called* if a bracket follows it.
 
     >>> [f.value for f in of_token("load.fold_key")], [f.value for f in of_token("PX-55121")]
@@ -143,3 +136,14 @@ def _word(part: str) -> Fact | None:
     if _HEX.fullmatch(part) or _CODE.fullmatch(part):
         return _whole(part)
     return None
+
+
+IDENTIFIERS = Rules(
+    Rule(_ZONE, lambda match: (fact("identifier", match[0]),), ("/", "A")),
+    Rule(
+        _RUN,
+        lambda match: of_token(match[0], match.string[match.end() : match.end() + 1] == "("),
+        ("0A_.#", "Aamx#"),
+    ),
+)
+DEFINED = (Look(_DEFINED, _defined, ("def", "fn", "func")),)

@@ -6,8 +6,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from compactlab.facts.code import path_of
 from compactlab.facts.fact import FAMILIES, Fact
 
+# File names that so many projects have that one of them alone names no path.
+COMMON_FILES: frozenset[str] = frozenset(
+    """admin.py api.py base.py cli.py client.py config.json config.py config.toml config.yaml config.yml constants.py
+    data.csv data.json db.py errors.py exceptions.py forms.py handlers.py helpers.py models.py notes.md notes.txt
+    output.txt routes.py schema.py schema.sql server.py settings.json settings.py types.py types.ts urls.py views.py
+    """.split()
+)
 _RANK = {family: rank for rank, family in enumerate(FAMILIES)}
 Place = tuple[int, int]
 
@@ -30,6 +38,7 @@ def merged(found: Iterable[tuple[Place, Fact]]) -> tuple[Fact, ...]:
         entry.first = min(entry.first, place)
         entry.forms |= dict.fromkeys(made.forms)
     _join(entries, "path", _endings)
+    _shorten(entries)
     _join(entries, "hash", _starts)
     _join_numbers(entries)
     ranked = sorted(entries.values(), key=lambda entry: (_RANK[entry.fact.family], entry.first, entry.fact.value))
@@ -46,6 +55,23 @@ def _endings(value: str) -> list[str]:
     """The shorter names of a path: what follows each slash but a leading one."""
     parts = value.lstrip("/").split("/")
     return ["/".join(parts[start:]) for start in range(0 if value.startswith("/") else 1, len(parts))]
+
+
+def _shorten(entries: dict[tuple[str, str], _Entry]) -> None:
+    """Let each path go by its endings too: those that are paths by themselves, no other path's, and no common name."""
+    paths = [entry for (family, _), entry in entries.items() if family == "path"]
+    owners: dict[str, list[_Entry]] = defaultdict(list)
+    for entry in paths:
+        for ending in dict.fromkeys(ending for form in entry.forms for ending in (form, *_endings(form))):
+            owners[ending.rstrip("/")].append(entry)
+    for ending, named in owners.items():
+        if (
+            len(named) == 1
+            and ending not in named[0].forms
+            and ending not in COMMON_FILES
+            and path_of(ending) == ending
+        ):
+            named[0].forms[ending] = None
 
 
 def _starts(value: str) -> list[str]:

@@ -6,10 +6,10 @@ Numbers with a unit are in `quantities`, dates and times in `dates`; both take t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from compactlab.facts.fact import Fact, fact
-from compactlab.facts.sheet import Sheet
+from compactlab.facts.lines import Rule, Rules
 
 # Round or well-known numbers, which come up by themselves.
 GUESSABLE_NUMBERS: frozenset[str] = frozenset(
@@ -29,13 +29,7 @@ _VERSION = re.compile(
 _NUMBER = re.compile(rf"(?<![\w\ufffc.:/#@+-])(-?(?:{AMOUNT})){AFTER}")
 
 
-def mine_numbers(sheet: Sheet) -> None:
-    """Take versions and the numbers that are long enough to mean one thing."""
-    sheet.take(_VERSION, _version)
-    sheet.take(_NUMBER, _number)
-
-
-def _version(match: re.Match[str]) -> Iterable[Fact]:
+def _version(match: re.Match[str]) -> Sequence[Fact]:
     value = match[1]
     return () if value in GUESSABLE_VERSIONS else (fact("number", value, f"v{value}"),)
 
@@ -92,7 +86,7 @@ def spellings(number: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*ways, *(grouped(way) for way in ways))))
 
 
-def _number(match: re.Match[str]) -> Iterable[Fact]:
+def _number(match: re.Match[str]) -> Sequence[Fact]:
     written = match[1]
     value = plain(written)
     if is_short(value) or value in GUESSABLE_NUMBERS or len(value) > 40:
@@ -103,3 +97,7 @@ def _number(match: re.Match[str]) -> Iterable[Fact]:
     if is_short(short):
         return (fact("number", value, written, needs_anchor=True),)
     return (fact("number", short, written, *spellings(short)),)
+
+
+# Versions, and the numbers that are long enough to mean one thing.
+NUMBERS = Rules(Rule(_VERSION, _version, ("0", ".")), Rule(_NUMBER, _number, ("0",)))

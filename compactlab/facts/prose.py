@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import msgspec
 
 from compactlab.facts.fact import Fact, fact
+from compactlab.facts.lines import Look
 from compactlab.facts.merging import Place
 from compactlab.facts.sheet import Sheet
 from compactlab.facts.text import canonical
 from compactlab.facts.words import GERMAN_WORDS, NO_NAMES, STOP_WORDS
 
 LONGEST_NAME = 8  # words
+LONGEST_WORD = 40  # letters; a longer one is none
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]++(?:['’-][^\W\d_]++)*+(?!\w)")
 _CLITIC = re.compile(r"['’](?:s|d|ll|re|ve|m|t)$")
 _SENTENCE = re.compile(r"[.!?:;\n\"“”„«»(|*#>•–—-]|''")
+_GERMAN = GERMAN_WORDS | {way for word in GERMAN_WORDS for way in (word.capitalize(), word.upper())}
 _NEVER = STOP_WORDS | NO_NAMES | {"mon-fri", "sat-sun"}
 JOINTS: frozenset[str] = frozenset((" of ", " de ", " von ", " van ", " der ", " du ", " la ", " of the "))
+_GAPS = JOINTS | {" "}
+_PARTS = re.compile(r"['’-]|(?<=Mc)|(?<=Mac)")
 _QUOTED = re.compile(
     r"(?<![\w\"])\"(?=[^\s\"])([^\"\n\ufffc]{6,160})(?<=[^\s\"])\"(?!\w)|“(?=\S)([^“”\n\ufffc]{6,160})”"
     r"|„(?=\S)([^„“”\n\ufffc]{6,160})[“”]|«\s?([^«»\n\ufffc]{6,160})»|(?<!`)`(?=[^\s`])([^`\n\ufffc]{6,120})`(?!`)"
@@ -31,41 +38,68 @@ _QUOTED = re.compile(
 _CODE_MARK = re.compile(r"[{}()\[\]<>=\\/|$_#@*+^~]|--|::|\.\w|\w:\w")
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True, gc=False):
     """Capitalised words side by side: where they stand, whether a sentence begins with them, whether a line is all."""
 
-    place: Place
+    start: int
     words: tuple[str, ...]
     text: str
     opening: bool
     title: bool
 
 
+class _Line(msgspec.Struct, frozen=True, gc=False):
+    """What a line of prose holds: how many words, how many German ones, and its runs."""
+
+    words: int
+    german: int
+    runs: tuple[Run, ...]
+
+
 class Names:
     """Gathers the capitalised words of a session block by block; `facts` gives the names among them."""
 
     def __init__(self) -> None:
-        self._runs: list[Run] = []
+        self._runs: list[tuple[Place, Run]] = []
         self._small: set[str] = set()
+        self._known: dict[str, _Line] = {}
 
     def read(self, index: int, sheet: Sheet) -> None:
-        """Take in the prose of the block at *index*."""
+        """Take in what is left of the prose of the block at *index*."""
         for start, end in sheet.prose:
-            text = sheet.text[start:end]
-            words = [match for match in _WORD.finditer(text) if match.end() - match.start() < 40]
-            self._small |= {match[0] for match in words if match[0][0].islower()}
-            if not _is_german([match[0] for match in words]):
-                self._runs += _runs(text, words, (index, start))
+            self._read(index, start, sheet.text[start:end])
+
+    def _read(self, index: int, start: int, paragraph: str) -> None:
+        found: list[tuple[Place, Run]] = []
+        german = words = 0
+        for text in paragraph.split("\n"):
+            line = self._known.get(text) or self._learn(text)
+            german, words = german + line.german, words + line.words
+            found += [((index, start + run.start), run) for run in line.runs]
+            start += len(text) + 1
+        if german <= 2 or german <= 0.15 * words:
+            self._runs += found
+
+    def _learn(self, text: str) -> _Line:
+        words = list(_WORD.finditer(text))
+        shown = [match[0] for match in words]
+        if max(map(len, shown), default=0) >= LONGEST_WORD:
+            words = [match for match in words if len(match[0]) < LONGEST_WORD]
+            shown = [match[0] for match in words]
+        self._small.update(filter(str.islower, shown))
+        german = sum(map(_GERMAN.__contains__, shown))
+        self._known[text] = line = _Line(len(words), german, tuple(_runs(text, words, shown)))
+        return line
 
     def facts(self) -> list[tuple[Place, Fact]]:
         """Give the names, each at every place where it stands."""
-        inside = Counter(word for run in self._runs if not run.title for word in run.words[run.opening :])
+        inside = Counter(word for _, run in self._runs if not run.title for word in run.words[run.opening :])
         known = {word for word in inside if word not in self._small and word.lower() not in self._small}
-        trimmed = [(run, *self._trimmed(run, known)) for run in self._runs]
-        whole = Counter(text for run, _, text in trimmed if not run.title)
+        trimmed = [(place, run, *self._trimmed(run, known)) for place, run in self._runs]
+        whole = Counter(text for _, run, _, text in trimmed if not run.title)
         return [
-            (run.place, fact("name", text, needs_anchor=True))
-            for run, words, text in trimmed
+            (place, fact("name", text, needs_anchor=True))
+            for place, run, words, text in trimmed
             if words and _is_name(words, known, whole[text]) and (not run.title or known.issuperset(words))
         ]
 
@@ -86,42 +120,32 @@ class Names:
         return tuple(words), " ".join(shown)
 
 
-def _is_german(words: list[str]) -> bool:
-    german = sum(word.lower() in GERMAN_WORDS for word in words)
-    return german > 2 and german > 0.15 * len(words)
-
-
-def _runs(text: str, words: list[re.Match[str]], place: Place) -> Iterable[Run]:
-    """Give the runs of capitalised words; `X of Y` is one run."""
-    index, start = place
+def _runs(text: str, words: list[re.Match[str]], shown: list[str]) -> Iterator[Run]:
+    """Give the runs of capitalised words of a line; `X of Y` is one run."""
     group: list[re.Match[str]] = []
     opening = True
-    for position, match in enumerate(words):
-        before = words[position - 1].end() if position else 0
-        gap = text[before : match.start()]
-        if not _is_capitalised(match[0]):
-            continue
+    for position in [i for i, word in enumerate(shown) if not word.islower() and _is_capitalised(word)]:
+        match = words[position]
         joined = (
-            0 < len(group) < LONGEST_NAME
-            and text[group[-1].end() : match.start()] in {" ", *JOINTS}
-            and not _ends(group[-1])
+            0 < len(group) < LONGEST_NAME and text[group[-1].end() : match.start()] in _GAPS and not _ends(group[-1])
         )
         if not joined:
             if group:
-                yield _run(text, group, (index, start), opening=opening)
-            group, opening = [], position == 0 or bool(_SENTENCE.search(gap))
+                yield _run(text, group, opening=opening)
+            before = words[position - 1].end() if position else 0
+            group, opening = [], position == 0 or bool(_SENTENCE.search(text, before, match.start()))
         group.append(match)
     if group:
-        yield _run(text, group, (index, start), opening=opening)
+        yield _run(text, group, opening=opening)
 
 
-def _run(text: str, group: list[re.Match[str]], place: Place, *, opening: bool) -> Run:
+def _run(text: str, group: list[re.Match[str]], *, opening: bool) -> Run:
     words = [match[0] for match in group]
     shown = text[group[0].start() : group[-1].end()]
     if _ends(group[-1]):
         words[-1], shown = _CLITIC.sub("", words[-1]), _CLITIC.sub("", shown)
-    title = opening and text[group[-1].end() : group[-1].end() + 1] in {"", "\n", ":", "*", "|"}
-    return Run((place[0], place[1] + group[0].start()), tuple(words), shown, opening, title)
+    title = opening and text[group[-1].end() : group[-1].end() + 1] in {"", ":", "*", "|"}
+    return Run(group[0].start(), tuple(words), shown, opening, title)
 
 
 def _ends(match: re.Match[str]) -> bool:
@@ -129,10 +153,13 @@ def _ends(match: re.Match[str]) -> bool:
     return _CLITIC.search(match[0]) is not None
 
 
+@lru_cache(maxsize=65_536)
 def _is_capitalised(word: str) -> bool:
     """A capital first, small letters after it, and no stop word with a shortened verb; `McKay` and `O'Neill` may."""
-    parts = re.split(r"['’-]|(?<=Mc)|(?<=Mac)", word)
-    if not word[0].isupper() or parts[0].lower() in {"i", "you", "we", "they", "he", "she", "it"}:
+    if not word[0].isupper():
+        return False
+    parts = _PARTS.split(word)
+    if parts[0].lower() in {"i", "you", "we", "they", "he", "she", "it"}:
         return False
     return all(part[1:].islower() or len(part) < 2 for part in parts)
 
@@ -144,15 +171,14 @@ def _is_name(words: tuple[str, ...], known: set[str], times: int) -> bool:
     return any(word in known for word in words) or times > 1
 
 
-def mine_quotes(sheet: Sheet) -> None:
-    """Look for phrases of two to twelve words in quotation marks or backticks in prose."""
-    sheet.look(_QUOTED, _quote, in_prose=True)
-
-
-def _quote(match: re.Match[str]) -> Iterable[Fact]:
+def _quote(match: re.Match[str]) -> Sequence[Fact]:
     value = canonical(next(group for group in match.groups() if group)).rstrip(",.;:").lstrip("'‘ ")
     words = value.split()
     telling = [word for word in words if len(word) > 3 and word.strip(",.?!").lower() not in STOP_WORDS]
     if not 2 <= len(words) <= 12 or not telling or not value[0].isalnum() or _CODE_MARK.search(value):
         return ()
     return (fact("quote", value, exact=False, needs_anchor=len(words) < 4),)
+
+
+# Phrases of two to twelve words in quotation marks or backticks, in prose.
+QUOTES = (Look(_QUOTED, _quote, ('"', "“", "„", "«", "`")),)

@@ -8,13 +8,13 @@ grams" are all `212 grams`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 from compactlab.facts.counting import ENGLISH, GERMAN, digits_of, words_of
 from compactlab.facts.fact import Fact, Family, fact
+from compactlab.facts.lines import NUMERAL, Rule, Rules
 from compactlab.facts.numbers import AFTER, AMOUNT, BEFORE, bare, is_short, plain, spellings
-from compactlab.facts.sheet import Sheet
 from compactlab.facts.text import canonical
 from compactlab.facts.words import NO_THINGS, STOP_WORDS
 
@@ -106,6 +106,11 @@ _CURRENCY = {
     "CHF": "francs",
 }
 
+CURRENCIES: frozenset[str] = frozenset(_CURRENCY)
+UNIT_STARTS: frozenset[str] = frozenset(
+    start[0] for way in _NAMES if (start := re.match(r"[^\W\d_]+|\W", way)) is not None
+)
+
 # Symbols of one letter mean a unit in prose only; in code and tables they are suffixes of anything.
 _WAYS = "|".join(re.escape(way) for way in sorted(_NAMES, key=len, reverse=True))
 _AFTER_UNIT = r"(?![\w\ufffc/]|[-.]\w)"
@@ -113,8 +118,9 @@ _MEASURED = re.compile(rf"{BEFORE}({AMOUNT})(?: ?|-)({_WAYS}){_AFTER_UNIT}")
 _PRICED = re.compile(rf"(?<![\w$])(£|€|\$|GBP |EUR |USD |CHF ) ?({AMOUNT}){AFTER}")
 _WORDS = rf"(?<![\w-])((?i:{ENGLISH})|{GERMAN})"
 _MEASURED_IN_WORDS = re.compile(rf"{_WORDS}[ -]({_WAYS}){_AFTER_UNIT}")
+THINGS = frozenset("people men women children sheep feet".split())
 _THING = (
-    r"([a-z]{2,24}s|people|men|women|children|sheep|feet)(?![\w\ufffc'’/-])"
+    rf"([a-z]{{2,24}}s|{'|'.join(sorted(THINGS))})(?![\w\ufffc'’/-])"
     r"(?! (?:the|an?|its?|his|her|their|my|your|our|what|that|not|to be)\b)"
 )
 _COUNTED = re.compile(rf"{BEFORE}(?<![$£€] )({AMOUNT}) {_THING}")
@@ -124,18 +130,7 @@ _FRACTION = re.compile(rf"{BEFORE}\d{{1,4}} (\d{{1,2}})/(2|3|4|5|6|8|10|16|32)(?
 _SPREAD = re.compile(rf"{BEFORE}(\d{{2,5}}(?:\.\d+)?) ?[x×] ?(\d{{2,5}}(?:\.\d+)?){AFTER}")
 
 
-def mine_quantities(sheet: Sheet) -> None:
-    """Take sizes, prices and measures everywhere, and in prose what is counted or written in words."""
-    sheet.take(_SPREAD, _spread)
-    sheet.take(_PRICED, lambda match: _priced(match, in_prose=match.start() in sheet.prose))
-    sheet.take(_MEASURED, lambda match: _measured(match, in_prose=match.start() in sheet.prose))
-    sheet.take(_MEASURED_IN_WORDS, lambda match: _measured(match, in_prose=True), in_prose=True)
-    for pattern in (_COUNTED, _COUNTED_IN_WORDS, _GERMAN_THING):
-        sheet.take(pattern, _counted, in_prose=True)
-    sheet.take(_FRACTION, _fraction, in_prose=True)
-
-
-def _fraction(match: re.Match[str]) -> Iterable[Fact]:
+def _fraction(match: re.Match[str]) -> Sequence[Fact]:
     """`9 3/8`, as inches are written."""
     return (fact("quantity", match[0], needs_anchor=True),) if int(match[1]) < int(match[2]) else ()
 
@@ -144,24 +139,31 @@ def _number(written: str) -> str | None:
     return plain(written) if written[0].isdigit() else digits_of(written)
 
 
-def _spread(match: re.Match[str]) -> Iterable[Fact]:
+def _spread(match: re.Match[str]) -> Sequence[Fact]:
     one, two = match[1], match[2]
     forms = (f"{one} {sign} {two}" if blank else f"{one}{sign}{two}" for sign in "x×" for blank in (True, False))
     return (fact("quantity", f"{one} x {two}", *forms, f"{one} by {two}", exact=False),)
 
 
-def _priced(match: re.Match[str], *, in_prose: bool) -> Iterable[Fact]:
-    sign, number = match[1].strip(), plain(match[2])
-    if (sign == "$" and not in_prose and "." not in number and is_short(number)) or _is_trifle(number):
-        return ()
-    return (measure(number, _CURRENCY[sign], canonical(match[0])),)
+def _priced(match: re.Match[str]) -> Sequence[Fact]:
+    """A price outside prose, where `$1` is a variable of a shell."""
+    number = plain(match[2])
+    return () if match[1] == "$" and "." not in number and is_short(number) else _priced_in_prose(match)
 
 
-def _measured(match: re.Match[str], *, in_prose: bool) -> Iterable[Fact]:
+def _priced_in_prose(match: re.Match[str]) -> Sequence[Fact]:
+    number = plain(match[2])
+    return () if _is_trifle(number) else (measure(number, _CURRENCY[match[1].strip()], canonical(match[0])),)
+
+
+def _measured(match: re.Match[str]) -> Sequence[Fact]:
+    """A measure outside prose, where one letter is a suffix of anything."""
+    return () if len(match[2]) == 1 and match[2].isalpha() else _measured_in_prose(match)
+
+
+def _measured_in_prose(match: re.Match[str]) -> Sequence[Fact]:
     number, unit = _number(match[1]), match[2]
     if number is None or _is_trifle(number) or (match[0].endswith("s") and match[0][:-1] in NO_SECONDS):
-        return ()
-    if len(unit) == 1 and unit.isalpha() and not in_prose:
         return ()
     return (measure(number, _NAMES[unit], canonical(match[0])),)
 
@@ -171,7 +173,7 @@ def _is_trifle(number: str) -> bool:
     return number.rstrip("0").rstrip(".") in {"", "1"} and len(number) < 3
 
 
-def _counted(match: re.Match[str]) -> Iterable[Fact]:
+def _counted(match: re.Match[str]) -> Sequence[Fact]:
     number, thing = _number(match[1]), match[2]
     if (
         number is None
@@ -215,3 +217,20 @@ def measure(number: str, name: str, written: str) -> Fact:
     forms += [] if is_short(number) else digits
     family: Family = "quantity" if name in EVERYDAY else "number"
     return fact(family, f"{number} {name}", *forms, written, exact=False, needs_anchor=is_short(number))
+
+
+# Sizes, prices and measures everywhere, and in prose what is counted or written in words.
+_IN_UNITS = "".join({way[0] for way in _NAMES if not way[0].isalpha()}) + "Aamxμ"
+QUANTITIES = Rules(
+    Rule(_SPREAD, _spread, ("0", "x×")),
+    Rule(_PRICED, _priced_in_prose, ("0", "£€$A"), prose=True),
+    Rule(_PRICED, _priced, ("0", "£€$A"), prose=False),
+    Rule(_MEASURED, _measured_in_prose, ("0", _IN_UNITS), prose=True),
+    Rule(_MEASURED, _measured, ("0", _IN_UNITS), prose=False),
+    Rule(_MEASURED_IN_WORDS, _measured_in_prose, (NUMERAL,), prose=True),
+    Rule(_COUNTED, _counted, ("0", "ax"), prose=True),
+    Rule(_COUNTED_IN_WORDS, _counted, (NUMERAL,), prose=True),
+    Rule(_GERMAN_THING, _counted, (NUMERAL,), prose=True),
+    Rule(_FRACTION, _fraction, ("0", "/"), prose=True),
+    across=True,
+)

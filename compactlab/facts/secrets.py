@@ -7,8 +7,11 @@ Typical shapes only: keys with a vendor's prefix, JSON web tokens, private keys,
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from compactlab.facts.text import blank
+import ahocorasick_rs
+
+from compactlab.facts.text import blank, fold
 
 _PREFIXED = re.compile(
     r"(?<![\w-])(?:sk|pk|rk)[-_](?:live_|test_|proj-|ant-|or-)?[\w-]{16,200}"
@@ -31,15 +34,42 @@ _IN_ADDRESS = re.compile(r"://[^\s/:@]{1,64}:(?P<value>[^\s/@]{3,128})@")
 _HARMLESS = re.compile(r"(?i)(?:[a-z]{3,12}[.:]?|[\w.]*[(\[{].*|\$.*|<.*|\*+|os\.\w.*|self\.\w.*)$")
 
 
+# One of these, in small letters, stands in every secret that a line can hold.
+_SIGNS: tuple[str, ...] = tuple(
+    """sk- pk- rk- sk_ pk_ rk_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- akia asia aiza xoxa- xoxb- xoxe- xoxp- xoxr-
+    xoxs- hf_ npm_ pypi- sg. eyj password passwd passphrase pwd secret api_key api-key apikey access_key access-key
+    accesskey token bearer basic ://""".split()
+)
+
+
 def without_secrets(text: str) -> str:
     r"""Mask everything in *text* that looks like a credential; the length stays.
 
     >>> without_secrets("API_KEY=q9w8e7r6t5 on port 5433").replace("\ufffc", "*")
     'API_KEY=********** on port 5433'
     """
-    for pattern in (_PRIVATE_KEY, _PREFIXED):
-        text = blank(text, [match.span() for match in pattern.finditer(text)])
+    if "PRIVATE KEY-----" in text:
+        text = blank(text, [match.span() for match in _PRIVATE_KEY.finditer(text)])
+    parts: list[str] = []
+    done = 0
+    for _, _, sign in _signs().find_matches_as_indexes(fold(text)):
+        if sign > done:
+            start, end = text.rfind("\n", done, sign) + 1 or done, text.find("\n", sign)
+            end = end if end >= 0 else len(text)
+            parts += (text[done:start], _masked(text[start:end]))
+            done = end
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def _masked(line: str) -> str:
+    """Mask the secrets of one line: none but a private key reaches beyond its line."""
+    line = blank(line, [match.span() for match in _PREFIXED.finditer(line)])
     for pattern in (_ASSIGNED, _BEARER, _IN_ADDRESS):
-        found = (match for match in pattern.finditer(text) if not _HARMLESS.match(match["value"]))
-        text = blank(text, [match.span("value") for match in found])
-    return text
+        found = (match for match in pattern.finditer(line) if not _HARMLESS.match(match["value"]))
+        line = blank(line, [match.span("value") for match in found])
+    return line
+
+
+@lru_cache(maxsize=1)
+def _signs() -> ahocorasick_rs.AhoCorasick:
+    return ahocorasick_rs.AhoCorasick(_SIGNS)

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from compactlab.facts.words import STOP_WORDS
@@ -19,13 +20,15 @@ FILLER = "\ufffc"
 LONGEST_TOKEN = 2_000  # a longer run without a blank is a blob or a minified line
 BLOB = 40  # the shortest run of base64 letters that is tested for being one
 
-_LONG = re.compile(rf"(?<!\S)\S{{{BLOB},}}+")
-_LONG_BLANK = re.compile(r"[ \t]{41,}+|\n{41,}+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONG = re.compile(rf"\S{{{BLOB},}}+")
+_LONG_BLANK = re.compile(r"[ \t]{41,}+")
+_LONG_GAP = re.compile(r"\n{41,}+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_=-]+")
-_LINE_NUMBER = re.compile(r"^[ \t]{0,12}\d{1,7}(?:\t|→)", re.MULTILINE)
-_GREP_NUMBER = re.compile(r"^\d{1,6}(?::(?!\d\d(?:\D|$))|-(?=[ \t]))", re.MULTILINE)
-_WRAP = re.compile(r"(?<=[^\n]{50})\n(?=[^\W\d_])")
-_ESCAPE = re.compile(r"(?<!\\)\\[nrt](?=\w)")
+_LINE_NUMBER = re.compile(r"\n(?:[ \t]{0,12}+\d{1,7}[\t→]|\d{1,6}(?::(?!\d\d(?:\D|\Z))|-(?=[ \t])))")
+_WRAP = re.compile(r"\n(?=[^\W\d_])")
+SHORTEST_WRAPPED = 50  # letters of a line that may have been wrapped
+_ESCAPE = re.compile(r"\\++[nrt](?=\w)")
 _WINDOWS_PATH = re.compile(r"(?<!\w)[A-Za-z]:(?:\\[\w.-]{1,255}){1,40}")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _PLAIN_WORD = re.compile(r"[\"'“„‘(*_]{0,3}[^\W\d_]+(?:['’-][^\W\d_]+)*[\"'”“’)*_.,;:!?]{0,4}")
@@ -51,6 +54,18 @@ def canonical(text: str) -> str:
     return " ".join(normal(text).split())
 
 
+def fold(text: str) -> str:
+    """Lower case, length preserved, so that positions in both forms agree.
+
+    >>> fold("Straße İx")
+    'straße İx'
+    """
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
+
+
 def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Put fillers over *spans*, which are in order and do not overlap; the length stays.
 
@@ -65,9 +80,15 @@ def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join((*parts, text[done:])) if parts else text
 
 
+def without_surrogates(text: str) -> str:
+    """Put a filler for each lone surrogate, which no tokenizer and no automaton takes."""
+    return text if text.isascii() else _SURROGATE.sub(FILLER, text)
+
+
 def without_blobs(text: str) -> str:
     """Put one filler for each run without a blank that is over 2,000 characters long or base64; shorten long blanks."""
-    return _LONG_BLANK.sub(lambda match: match[0][:40], _LONG.sub(_shortened, text))
+    text = _LONG_BLANK.sub(lambda match: match[0][:40], _LONG.sub(_shortened, text))
+    return _LONG_GAP.sub("\n" * 40, text)
 
 
 def _shortened(match: re.Match[str]) -> str:
@@ -84,18 +105,17 @@ def _is_base64(run: str) -> bool:
 
 
 def without_line_numbers(text: str) -> str:
-    """Mask the numbers that a reading tool sets before each line."""
-    for pattern in (_LINE_NUMBER, _GREP_NUMBER):
-        text = blank(text, [match.span() for match in pattern.finditer(text)])
-    return text
+    """Put one filler for each number that a reading tool sets before a line, so that the same line is the same text."""
+    return _LINE_NUMBER.sub(f"\n{FILLER}", f"\n{text}")[1:]
 
 
 def without_escapes(text: str) -> str:
     r"""Mask line ends and tabs written as escapes, as in `printf 'a\tb\n'`: no word begins with their letter."""
     if "\\" not in text:
         return text
-    paths = Spans([match.span() for match in _WINDOWS_PATH.finditer(text)])
-    return blank(text, [match.span() for match in _ESCAPE.finditer(text) if match.start() not in paths])
+    found = [match.span() for match in _ESCAPE.finditer(text) if len(match[0]) == 2]
+    paths = Spans([match.span() for match in _WINDOWS_PATH.finditer(text)] if found and ":\\" in text else [])
+    return blank(text, [(start, end) for start, end in found if start not in paths])
 
 
 def unwrapped(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -103,9 +123,15 @@ def unwrapped(text: str, spans: Iterable[tuple[int, int]]) -> str:
     parts: list[str] = []
     done = 0
     for start, end in spans:
-        parts += (text[done:start], _WRAP.sub(" ", text[start:end]))
+        parts += (text[done:start], _WRAP.sub(_joint, text[start:end]))
         done = end
     return "".join((*parts, text[done:]))
+
+
+def _joint(match: re.Match[str]) -> str:
+    """A blank behind a line that is long enough to have been wrapped, the line's end behind another."""
+    before = match.string[max(0, match.start() - SHORTEST_WRAPPED) : match.start()]
+    return " " if len(before) == SHORTEST_WRAPPED and "\n" not in before else "\n"
 
 
 class Spans:
@@ -145,6 +171,14 @@ def _reads_as_prose(paragraph: str, *, spoken: bool) -> bool:
     words = paragraph.split()
     if len(words) < (3 if spoken else 8):
         return False
-    plain = [word for word in words if len(word) < 40 and _PLAIN_WORD.fullmatch(word)]
-    stops = sum(word.strip("\"'“”„‘’(*_.,;:!?)").lower() in STOP_WORDS for word in plain)
-    return len(plain) >= 0.6 * len(words) and stops >= (0.08 if spoken else 0.15) * len(words)
+    kinds = list(map(_kind_of_word, words))
+    stops = kinds.count(2)
+    return stops + kinds.count(1) >= 0.6 * len(words) and stops >= (0.08 if spoken else 0.15) * len(words)
+
+
+@lru_cache(maxsize=131_072)
+def _kind_of_word(word: str) -> int:
+    """0 for what is no plain word, 1 for a plain one, 2 for a stop word."""
+    if len(word) >= 40 or not _PLAIN_WORD.fullmatch(word):
+        return 0
+    return 2 if word.strip("\"'“”„‘’(*_.,;:!?)").lower() in STOP_WORDS else 1

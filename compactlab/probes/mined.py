@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from compactlab import history
 from compactlab.facts import Fact
+from compactlab.markers import without_markers
 from compactlab.matching import Hit, Matcher, Pattern
 from compactlab.tools import is_read_only
 from compactlab.transcript import Block, Message, Messages, ToolCall, ToolResult, readable
@@ -124,23 +125,31 @@ class AtRisk:
     def _present(self) -> dict[Block, Presence]:
         return {}
 
+    def _learn(self, block: Block) -> Presence:
+        loose = bound = 0
+        for hit in self._read(block):
+            near = self.anchors.get(hit.pattern)
+            if near is not None:
+                bit = 1 << hit.pattern
+                loose |= bit
+                if not bound & bit and not near.isdisjoint(hit.words):
+                    bound |= bit
+        here = Presence(loose, bound)
+        self._present[block] = here
+        return here
+
     @cached_property
     def _own(self) -> frozenset[Block]:
         return frozenset(block for message in self.base for block in message.blocks)
 
-    def _learn(self, block: Block) -> Presence:
-        known = block in self._own
-        hits = self.matcher.block(block) if known else self.matcher.hits(readable(block))
-        loose = bound = 0
-        for hit in hits:
-            near = self.anchors.get(hit.pattern)
-            if near is not None:
-                loose |= 1 << hit.pattern
-                if not near.isdisjoint(hit.words):
-                    bound |= 1 << hit.pattern
-        here = Presence(loose, bound)
-        self._present[block] = here
-        return here
+    def _read(self, block: Block) -> Sequence[Hit]:
+        """Hits in a block; the markers of one that a compaction made are no words of it."""
+        if block not in self._own:
+            text = readable(block)
+            bare = without_markers(text)
+            if bare != text:
+                return self.matcher.hits(bare)
+        return self.matcher.block(block)
 
     def _hits(self, message: Message) -> Iterator[Hit]:
         return (hit for block in message.blocks for hit in self.matcher.block(block))

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from compactlab.budgets import Missed, missed
-from compactlab.pool import CONTROLS, OF_A_SIZE, Chance, Group, Pool, mean_of
 from compactlab.records import Manifest, Record
 from compactlab.results import Results
 from compactlab.stats import Estimate, detectable
+from compactlab.summary.budgets import Missed, missed
+from compactlab.summary.pool import CONTROLS, OF_A_SIZE, Chance, Group, Pool, mean_of
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One row of a table at one cut of one session: what it weighed, whether it met its budget, what it kept of the facts.
 
-A cell over its budget is unreachable, one under nine tenths of it is underfilled (see `compactlab.budgets`). A case
-that failed is no cell.
+A cell over its budget is unreachable, one under nine tenths of it is underfilled (see `compactlab.summary.budgets`).
+A case that failed is no cell.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from compactlab.budgets import ENOUGH, budget_tokens
-from compactlab.pool import Group, Pool, mean_of
+from compactlab.summary.budgets import ENOUGH, budget_tokens
+from compactlab.summary.pool import Group, Pool, mean_of
 
 Place = tuple[str, str]
 """Session and cut."""

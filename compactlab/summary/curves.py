@@ -23,9 +23,9 @@ from compactlab.front import (
     quality_at,
     tokens_at,
 )
-from compactlab.points import Measured, Point, of_own_size, within_budget
-from compactlab.pool import Pool
 from compactlab.stats import Estimate
+from compactlab.summary.points import Measured, Point, of_own_size, within_budget
+from compactlab.summary.pool import Pool
 
 WANTED = 0.9
 """The quality q of tokens@q."""

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
-from compactlab.budgets import ENOUGH
-from compactlab.cells import Cell, Place, cells, enough, possible, session_means
-from compactlab.curves import name_of
-from compactlab.pool import Group, Pool
 from compactlab.stats import Compared, Estimate, compared, holm
+from compactlab.summary.budgets import ENOUGH
+from compactlab.summary.cells import Cell, Place, cells, enough, possible, session_means
+from compactlab.summary.curves import name_of
+from compactlab.summary.pool import Group, Pool
 
 Verdict = Literal["better", "worse", "inconclusive", "unranked"]
 """What the first of a pair is; `unranked`: they differ, but the one that kept more had more room."""

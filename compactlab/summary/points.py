@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from compactlab.bootstrap import SessionMean, whole_of
-from compactlab.cells import Cell, Place, cells, enough, possible, session_means
 from compactlab.front import Floats
-from compactlab.pool import OF_A_SIZE, Group, Pool
 from compactlab.stats import Estimate
+from compactlab.summary.cells import Cell, Place, cells, enough, possible, session_means
+from compactlab.summary.pool import OF_A_SIZE, Group, Pool
 
 
 @dataclass(frozen=True)
