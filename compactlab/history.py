@@ -17,11 +17,10 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from compactlab.markers import NO_RESULT
 from compactlab.remembered import remembered
 from compactlab.tokens import pieces
 from compactlab.transcript import Block, Message, Messages, Text, ToolCall, ToolResult
-
-STAND_IN = "[No result of this call was recorded]"
 
 
 class Repair(NamedTuple):
@@ -213,7 +212,7 @@ def _mended(
 
 
 def _stand_in(call: ToolCall) -> Message:
-    return Message("tool", (ToolResult(call.id, (Text(STAND_IN),), is_error=True),), synthetic=True)
+    return Message("tool", (ToolResult(call.id, (Text(NO_RESULT),), is_error=True),), synthetic=True)
 
 
 def _after_results(messages: Sequence[Message], position: int) -> int:

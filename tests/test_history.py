@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from compactlab.history import (
-    STAND_IN,
     Place,
     Repair,
     anchor,
@@ -22,6 +21,7 @@ from compactlab.history import (
     split_turns,
     units,
 )
+from compactlab.markers import NO_RESULT
 from compactlab.transcript import Image, Message, Reasoning, Text, ToolResult
 
 TWELVE = tuple(f"c{i}" for i in range(12))
@@ -246,7 +246,7 @@ def test_words_and_results_of_one_message_get_roles_of_their_own(message, roles)
 
 
 def stand_in(call_id):
-    return Message("tool", (ToolResult(call_id, (Text(STAND_IN),), is_error=True),), synthetic=True)
+    return Message("tool", (ToolResult(call_id, (Text(NO_RESULT),), is_error=True),), synthetic=True)
 
 
 REPAIRED = [
@@ -343,7 +343,7 @@ def test_repairing_twice_is_repairing_once(history):
 def test_repair_invents_stand_ins_only_and_drops_results_only(history):
     mended = repair(history)
     made = [m for m, origin in zip(mended.messages, mended.origins, strict=True) if origin is None]
-    assert all(m.synthetic and m.results[0].text == STAND_IN and m.source is None for m in made)
+    assert all(m.synthetic and m.results[0].text == NO_RESULT and m.source is None for m in made)
     assert len(made) == sum(r.what == "closed" for r in mended.repairs)
     kept = [b for m, o in zip(mended.messages, mended.origins, strict=True) if o is not None for b in m.blocks]
     dropped = [b for m in history for b in m.blocks]

@@ -13,10 +13,10 @@ from compactlab.errors import SpecError, UnknownName
 from compactlab.llm import ModelError
 from compactlab.llm.extractive import Extractive
 from compactlab.llm.scripted import Scripted
+from compactlab.markers import CLEARED
 from compactlab.readers import read
 from compactlab.strategies import Context
 from compactlab.strategies.ladder import STEPS, Ladder
-from compactlab.strategies.microcompact import PLACEHOLDER
 from compactlab.tokens import Meter
 from compactlab.transcript import Message
 
@@ -151,7 +151,7 @@ def test_a_summary_rung_reads_originals_and_another_after_it_finds_one_flat_note
     guard = Guard(METER, model=model)
     done = climbed("ladder(microcompact(keep_recent=0), cull, summary(preserve_recent=2))", guard=guard)
     [asked] = model.requests
-    assert PLACEHOLDER not in asked.prompt
+    assert CLEARED not in asked.prompt
     assert "port 5000" in asked.prompt
     assert sum("[Compacted summary]" in m.text for m in done.messages) == 1
 

@@ -12,8 +12,8 @@ from trials import case_of, note, scores, session
 
 from compactlab.compaction import compact
 from compactlab.history import units
+from compactlab.markers import CLEARED
 from compactlab.metrics.artifacts import names_of
-from compactlab.strategies.microcompact import PLACEHOLDER
 from compactlab.transcript import Message, Text
 
 HISTORY = session(
@@ -81,7 +81,7 @@ def test_words_that_compaction_made_are_held_against_the_calls(text, told, claim
 def cleared(*positions):
     """The history with the results of some messages cleared, error marks gone."""
     return [
-        Message("tool", (replace(m.results[0], content=(Text(PLACEHOLDER),), is_error=False),)) if i in positions else m
+        Message("tool", (replace(m.results[0], content=(Text(CLEARED),), is_error=False),)) if i in positions else m
         for i, m in enumerate(HISTORY)
     ]
 

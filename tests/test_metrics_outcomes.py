@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from trials import case_of, note, scores, session
 
 from compactlab.compaction import compact
-from compactlab.strategies.microcompact import PLACEHOLDER
+from compactlab.markers import CLEARED
 from compactlab.transcript import Message, Text
 
 HISTORY = session(
@@ -62,7 +62,7 @@ def test_a_command_that_worked_later_is_not_contradicted():
     assert verdicts(case_of(history), kept)["failed"] == "lost"
 
 
-def cleared(*, is_error, text=PLACEHOLDER):
+def cleared(*, is_error, text=CLEARED):
     result = HISTORY[2].results[0]
     return Message("tool", (replace(result, content=(Text(text),), is_error=is_error),))
 
@@ -70,8 +70,8 @@ def cleared(*, is_error, text=PLACEHOLDER):
 @pytest.mark.parametrize(
     ("is_error", "text", "verdict"),
     [
-        (True, PLACEHOLDER, "kept"),
-        (False, PLACEHOLDER, "lost"),
+        (True, CLEARED, "kept"),
+        (False, CLEARED, "lost"),
         (False, "…\n[exit status 2]", "kept"),
     ],
 )

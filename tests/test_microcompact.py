@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from compactlab import history
 from compactlab.compaction import Guard, compact
-from compactlab.strategies.microcompact import PLACEHOLDER, TOOLS, ClearToolResults
+from compactlab.markers import CLEARED
+from compactlab.strategies.microcompact import TOOLS, ClearToolResults
 from compactlab.tokens import Meter
 from compactlab.transcript import Image, Message, Text, ToolCall, ToolResult
 
@@ -33,7 +34,7 @@ def plain(count, tool="bash"):
 
 def cleared(history_):
     """Ids of the results that hold the placeholder and nothing else, in order."""
-    return [r.call_id for m in history_ for r in m.results if r.content == (Text(PLACEHOLDER),)]
+    return [r.call_id for m in history_ for r in m.results if r.content == (Text(CLEARED),)]
 
 
 def compacted(history_, spec="microcompact", **more):
@@ -41,7 +42,7 @@ def compacted(history_, spec="microcompact", **more):
 
 
 def test_the_placeholder_and_the_tools_are_those_of_the_seeds():
-    assert PLACEHOLDER == "[Old tool result content cleared]"
+    assert CLEARED == "[Old tool result content cleared]"
     assert set(TOOLS) == {"read", "bash", "grep", "glob", "list_dir", "edit", "write"}
     assert ClearToolResults().keep_recent == 5
 
@@ -106,9 +107,9 @@ CONTENT = [
     ("a long text", (Text(OUTPUT),), True),
     ("nothing", (), False),
     ("a short text", (Text("ok"),), False),
-    ("the placeholder", (Text(PLACEHOLDER),), True),
-    ("as long as the placeholder", (Text("x" * len(PLACEHOLDER)),), False),
-    ("four letters longer", (Text("x" * (len(PLACEHOLDER) + 4)),), True),
+    ("the placeholder", (Text(CLEARED),), True),
+    ("as long as the placeholder", (Text("x" * len(CLEARED)),), False),
+    ("four letters longer", (Text("x" * (len(CLEARED) + 4)),), True),
     ("an image of unknown size", (Image("image/png"),), True),
     ("an image beside a word", (Text("see"), Image("image/png", 640, 480)), True),
     ("an image of one pixel", (Image("image/png", 1, 1),), False),
@@ -153,7 +154,7 @@ def test_a_result_far_from_its_call_is_cleared_by_its_place():
 def test_ids_used_again_are_told_apart():
     steps = [m for _ in range(8) for m in (calling("same"), Message("tool", (result("same", OUTPUT),)))]
     done = compacted((user(), *steps, agent(), user()))
-    assert [r.text == PLACEHOLDER for m in done.messages for r in m.results] == [True] * 3 + [False] * 5
+    assert [r.text == CLEARED for m in done.messages for r in m.results] == [True] * 3 + [False] * 5
 
 
 def test_results_that_the_agent_has_not_seen_are_kept():
@@ -195,7 +196,7 @@ def test_only_results_change_and_only_to_the_placeholder(given_messages, keep):
     after = history.split_turns(compacted(given_messages, f"microcompact(keep_recent={keep})").messages)[0]
     for old, new in zip(before, after, strict=True):
         for was, is_now in zip(old.blocks, new.blocks, strict=True):
-            assert is_now == was or is_now == ToolResult(was.call_id, (Text(PLACEHOLDER),), was.is_error)
+            assert is_now == was or is_now == ToolResult(was.call_id, (Text(CLEARED),), was.is_error)
 
 
 @settings(max_examples=100)
@@ -214,7 +215,7 @@ def test_pass_after_pass_what_was_cleared_stays_so_and_the_next_oldest_follow():
             number += 1
         held = compacted((*held, agent(), user())).messages
     assert cleared(held) == [f"c{i}" for i in range(25)]
-    assert not [r for m in held for r in m.results if PLACEHOLDER in r.text and r.text != PLACEHOLDER]
+    assert not [r for m in held for r in m.results if CLEARED in r.text and r.text != CLEARED]
 
 
 def test_cleared_results_count_among_the_newest():

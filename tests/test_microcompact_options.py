@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from compactlab import history
 from compactlab.compaction import Guard, compact
 from compactlab.errors import SpecError
+from compactlab.markers import CLEARED
 from compactlab.readers import read
-from compactlab.strategies.microcompact import ENDS, PLACEHOLDER, ClearToolResults
+from compactlab.strategies.microcompact import ENDS, ClearToolResults
 from compactlab.tokens import Meter
 from compactlab.transcript import Image, Message, Text, ToolResult
 
@@ -45,11 +46,11 @@ MIXED = session(step("ok"), step("bad", is_error=True))
 
 
 @pytest.mark.parametrize(
-    ("errors", "left"), [("clear", PLACEHOLDER), ("ends", SHORTENED), ("keep", PRINTED)], ids=["clear", "ends", "keep"]
+    ("errors", "left"), [("clear", CLEARED), ("ends", SHORTENED), ("keep", PRINTED)], ids=["clear", "ends", "keep"]
 )
 def test_an_old_error_is_cleared_or_cut_to_its_ends_or_kept(errors, left):
     done = compacted(MIXED, errors=errors)
-    assert texts(done) == {"ok": PLACEHOLDER, "bad": left}
+    assert texts(done) == {"ok": CLEARED, "bad": left}
     assert [r.is_error for m in done.messages for r in m.results] == [False, True]
 
 
@@ -213,7 +214,7 @@ PUT_BACK = [
 @pytest.mark.parametrize("pair", [c[1] for c in PUT_BACK], ids=[c[0] for c in PUT_BACK])
 def test_a_result_that_may_not_be_touched_is_not_said_to_be_cleared(pair):
     done = compacted((system(), user(), *pair, *step("b"), agent(), user()))
-    assert texts(done) == {"a": PRINTED, "b": PLACEHOLDER}
+    assert texts(done) == {"a": PRINTED, "b": CLEARED}
     assert noted(done) == ["b"]
 
 

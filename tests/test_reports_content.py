@@ -25,9 +25,9 @@ from reports import (
 from compactlab import catalog
 from compactlab.llm.prompts import rendered
 from compactlab.llm.scripted import Scripted
+from compactlab.markers import CLEARED
 from compactlab.pressure import pressure
 from compactlab.shapes import anthropic, openai_chat
-from compactlab.strategies.microcompact import PLACEHOLDER
 from compactlab.transcript import Image, Message, Reasoning, Text, ToolCall, ToolResult
 
 # ---- K04: prompts, tasks, options
@@ -411,4 +411,4 @@ def test_an_empty_result_stays_lighter_than_what_would_stand_for_it():
     )
     done = compacted(blank, "microcompact(keep_recent=0)")
     assert done.messages == blank
-    assert PLACEHOLDER not in str(done.messages)
+    assert CLEARED not in str(done.messages)

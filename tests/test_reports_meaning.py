@@ -29,10 +29,10 @@ from compactlab.llm import ModelError
 from compactlab.llm.extractive import Extractive
 from compactlab.llm.prompts import SECTIONS, SUMMARY_TASK
 from compactlab.llm.scripted import Scripted
+from compactlab.markers import CLEARED
 from compactlab.pins import pinned
 from compactlab.plan import plan
 from compactlab.shapes import anthropic, openai_chat
-from compactlab.strategies.microcompact import PLACEHOLDER
 from compactlab.transcript import Message, Text, ToolCall, ToolResult
 
 WITHOUT_MEMORY = Scripted("<summary>1. Primary request and intent\nThe export is half done.</summary>")
@@ -411,7 +411,7 @@ PATCH = "patch failed: line 88\n" + "a line of context in between\n" * 40 + "hun
 FAILURES = {
     "K18-D3": ("ends", ["patch failed: line 88", "hunk 3 of 7 rejected", "lines cleared]"]),
     "K18-D3 kept": ("keep", [PATCH]),
-    "K18-D3 cleared": ("clear", [PLACEHOLDER]),
+    "K18-D3 cleared": ("clear", [CLEARED]),
 }
 
 
@@ -452,7 +452,7 @@ def test_guidance_read_from_a_file_survives_where_its_path_or_words_are_pinned(s
 def test_the_tools_whose_results_are_cleared_can_be_named():
     given = sketch(f"S U A[read:c1] T[c1]~90 {repeated(8, 'A[bash:d#] T[d#]~90')} A")
     done = compacted(given, "microcompact(tools=('bash',), keep_recent=1)")
-    assert [r.call_id for m in done.messages for r in m.results if r.text != PLACEHOLDER] == ["c1", "d8"]
+    assert [r.call_id for m in done.messages for r in m.results if r.text != CLEARED] == ["c1", "d8"]
 
 
 @row("K18-D6")
@@ -474,7 +474,7 @@ def test_a_model_asked_behind_a_clearing_reads_what_was_cleared(last):
     done = compacted(long_ago(), f"ladder(microcompact(keep_recent=1), {last})", model=model)
     assert done.receipt.outcome == "applied"
     assert "valve: 9 leaks" in model.requests[0].prompt
-    assert PLACEHOLDER not in model.requests[0].prompt
+    assert CLEARED not in model.requests[0].prompt
 
 
 @row("K18-D7")

@@ -21,6 +21,7 @@ from reports import (
 )
 
 from compactlab import history
+from compactlab.markers import NO_RESULT
 from compactlab.transcript import Message, Text, ToolResult
 from compactlab.validity import violations
 
@@ -313,7 +314,7 @@ TWINS = {
     "K24-D1": ("U A[c1] T[c1]'ok' T![c1]'aborted' U A", ["ok"]),
     "K24-D1 the aborted one first": ("U A[c1] T![c1]'aborted' T[c1]'ok' U A", ["ok"]),
     "K24-D1 in one message": ("U A[c1] T[c1,c1]'ok' U A", ["ok"]),
-    "K24-D2 with one result": ("U A[c1] A[c1] T[c1]'ok' U A", [history.STAND_IN, "ok"]),
+    "K24-D2 with one result": ("U A[c1] A[c1] T[c1]'ok' U A", [NO_RESULT, "ok"]),
     "K24-D2 used again later": ("U A[c1] T[c1]'first' U A[c1] T[c1]'second' U A", ["first", "second"]),
 }
 

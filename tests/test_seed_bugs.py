@@ -25,9 +25,10 @@ from reports import row as bug
 
 from compactlab import catalog, settings
 from compactlab.errors import SpecError, UnknownName
-from compactlab.history import STAND_IN, units
+from compactlab.history import units
 from compactlab.llm import ModelError, Reply
 from compactlab.llm.scripted import Scripted
+from compactlab.markers import NO_RESULT
 from compactlab.plan import plan
 from compactlab.pressure import Marks, allowance, crossed, pressure
 from compactlab.shapes import anthropic, openai_chat
@@ -265,7 +266,7 @@ def test_no_list_breaks_a_strategy_in_any_window(text, spec, window):
 
 
 CLOSED = {
-    "ends: a call without an answer": ("S U A[c9] U A U A", [STAND_IN]),
+    "ends: a call without an answer": ("S U A[c9] U A U A", [NO_RESULT]),
     "ends: its call is gone": ("S U T[c0]'stray' A U A", []),
     "ends: ids doubled": ("S U A[c1,c1] T[c1]'one' T[c1]'two' A U A", ["one", "two"]),
     "ends: an id used again": ("S U A[c1] T[c1]'one' A[c1] T[c1]'two' A U A", ["one", "two"]),

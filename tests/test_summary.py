@@ -17,9 +17,9 @@ from compactlab.llm import ModelError, Reply
 from compactlab.llm.extractive import Extractive
 from compactlab.llm.prompts import SECTIONS
 from compactlab.llm.scripted import Scripted
+from compactlab.markers import CLEARED, CUT
 from compactlab.readers import read
-from compactlab.strategies._carried import CUT, LONG, carried, carried_before, quoted
-from compactlab.strategies.microcompact import PLACEHOLDER
+from compactlab.strategies._carried import LONG, carried, carried_before, quoted
 from compactlab.strategies.summary import MAX_CARRIED, Summarise, is_summary
 from compactlab.tokens import Meter
 from compactlab.transcript import Image, Message, Text
@@ -159,14 +159,14 @@ def with_tools(steps=20):
 def test_on_a_ladder_it_reads_the_originals_and_not_what_an_earlier_rung_left():
     done, [request] = summed(with_tools(), spec="ladder(microcompact(keep_recent=0), summary)")
     assert done.receipt.outcome == "applied"
-    assert PLACEHOLDER not in request.prompt
+    assert CLEARED not in request.prompt
     assert all(f"port {5000 + i} " in request.prompt for i in range(15))
 
 
 def test_by_itself_it_reads_the_placeholders_that_are_all_there_is():
     cleared = compact(with_tools(), "microcompact(keep_recent=0)", guard=Guard(METER)).messages
     _, [request] = summed(cleared)
-    assert PLACEHOLDER in request.prompt
+    assert CLEARED in request.prompt
 
 
 def test_on_a_later_pass_the_model_reads_its_own_summary_and_not_the_words_that_code_carries():

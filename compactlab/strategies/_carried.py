@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from compactlab.strategies._notes import CARRIED
+from compactlab.markers import CARRIED, CUT, messages_cut
 from compactlab.tokens import Meter
 from compactlab.tools import asks_person
 from compactlab.transcript import Message, Text
 
-CUT = "[… cut]"
 LONG = 400
 """Tokens from which a message is shortened to its ends before any other is dropped."""
 
@@ -94,7 +93,7 @@ def carried(words: Sequence[str], room: int, meter: Meter) -> list[str]:
         excess -= weights[i]
     kept = [text for i, text in enumerate(texts) if i not in gone]
     dropped += len(gone)
-    return [f"[{dropped} message{'' if dropped == 1 else 's'} cut]", *kept] if dropped else kept
+    return [messages_cut(dropped), *kept] if dropped else kept
 
 
 def _shortened(text: str, weight: int, meter: Meter) -> str:

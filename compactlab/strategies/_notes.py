@@ -1,12 +1,8 @@
-"""The headings of the notes that strategies leave, in one place: a model's text may not pretend to be another note."""
+"""What a model wrote for a note: it may not pretend to be a note of ours."""
 
 from __future__ import annotations
 
-SUMMARY = "[Compacted summary]"
-CARRIED = "[All user messages, word for word]"
-THREADS = "[Threads I carried forward]"
-LEDGER = "[Ledger of what the removed messages said]"
-_ALL = (SUMMARY, CARRIED, THREADS, LEDGER)
+from compactlab.markers import HEADINGS
 
 
 def without_headings(text: str) -> str:
@@ -18,7 +14,7 @@ def without_headings(text: str) -> str:
     kept = []
     for line in text.split("\n"):
         bare = line
-        for heading in _ALL:
+        for heading in HEADINGS:
             bare = bare.replace(heading, "")
         if bare == line or bare.strip(" >#*-"):
             kept.append(bare)

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from compactlab.markers import LEDGER
 from compactlab.strategies import Compacted, Context, Strategy, note
-from compactlab.strategies._notes import LEDGER
 from compactlab.strategies._slide import originals, slide, with_note
 from compactlab.strategies.sliding_window import marker, removed_before
 from compactlab.tools import shell_command, tool_name

@@ -7,7 +7,6 @@ keep their ends, and a giant result may be shortened where it stands.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,18 +14,16 @@ from msgspec.structs import replace
 
 from compactlab.errors import SpecError
 from compactlab.history import Place, pair, protected
+from compactlab.markers import CLEARED, MIDDLE_CUT, lines_cleared, middle_cut
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.tokens import Meter
 from compactlab.tools import tool_name
 from compactlab.transcript import Block, Messages, Text, ToolCall, ToolResult
 
 ALIASES = ("micro", "tool_results")
-PLACEHOLDER = "[Old tool result content cleared]"
 TOOLS = ("read", "bash", "grep", "glob", "list_dir", "edit", "write")
 ENDS = 5
 """Lines that stay at either end of an error with `errors="ends"`."""
-
-_CUT = re.compile(r"\[… [\d,]+ characters, the middle cut …\]")
 
 Errors = Literal["clear", "ends", "keep"]
 
@@ -80,12 +77,12 @@ class ClearToolResults(Strategy):
         lighter = block
         if is_old and not (block.is_error and self.errors == "keep"):
             ends = block.is_error and self.errors == "ends"
-            lighter = replace(block, content=(Text(_ends(block.text) if ends else PLACEHOLDER),))
-        if self.max_result_tokens is not None and lighter.text != PLACEHOLDER:
+            lighter = replace(block, content=(Text(_ends(block.text) if ends else CLEARED),))
+        if self.max_result_tokens is not None and lighter.text != CLEARED:
             lighter = _shortened(lighter, self.max_result_tokens, meter)
         if meter.block(lighter) >= meter.block(block):
             return block
-        done["cleared" if lighter.text == PLACEHOLDER else "shortened"].append(block.call_id)
+        done["cleared" if lighter.text == CLEARED else "shortened"].append(block.call_id)
         return lighter
 
 
@@ -98,16 +95,16 @@ def _ends(text: str) -> str:
     lines = text.split("\n")
     if len(lines) <= 2 * ENDS + 1:
         return text
-    return "\n".join([*lines[:ENDS], f"[{len(lines) - 2 * ENDS} lines cleared]", *lines[-ENDS:]])
+    return "\n".join([*lines[:ENDS], lines_cleared(len(lines) - 2 * ENDS), *lines[-ENDS:]])
 
 
 def _shortened(block: ToolResult, tokens: int, meter: Meter) -> ToolResult:
     """The result without the middle of its text, so that it weighs at most *tokens*; once cut it stays as it is."""
     text = block.text
-    if meter.block(block) <= tokens or _CUT.search(text):
+    if meter.block(block) <= tokens or MIDDLE_CUT.search(text):
         return block
     pictures = tuple(part for part in block.content if not isinstance(part, Text))
-    mark = f"\n[… {len(text):,} characters, the middle cut …]\n"
+    mark = f"\n{middle_cut(len(text))}\n"
     room = tokens - meter.block(replace(block, content=(Text(mark), *pictures)))
     while True:
         head = meter.truncated(text, room * 2 // 3)

@@ -11,8 +11,9 @@ from typing import ClassVar
 
 from compactlab.llm import ModelError, Request, asked
 from compactlab.llm.prompts import REFLECT_SYSTEM, reflect_prompt
+from compactlab.markers import THREADS
 from compactlab.strategies import Compacted, Context, Strategy, note
-from compactlab.strategies._notes import THREADS, without_headings
+from compactlab.strategies._notes import without_headings
 from compactlab.strategies._slide import originals, slide, with_note
 from compactlab.strategies.sliding_window import marker, removed_before
 from compactlab.transcript import Message, Messages

@@ -17,9 +17,10 @@ from msgspec.structs import replace
 from compactlab.history import protected
 from compactlab.llm import ModelError, Request, asked
 from compactlab.llm.prompts import SECTIONS, SUMMARY_SYSTEM, summary_prompt
+from compactlab.markers import CUT, SUMMARY
 from compactlab.strategies import Compacted, Context, Strategy
-from compactlab.strategies._carried import CUT, carried, quoted, spoken
-from compactlab.strategies._notes import SUMMARY, without_headings
+from compactlab.strategies._carried import carried, quoted, spoken
+from compactlab.strategies._notes import without_headings
 from compactlab.strategies._slide import originals, slide, with_note
 from compactlab.transcript import Message, Messages, Text
 
