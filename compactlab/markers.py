@@ -33,8 +33,14 @@ def messages_cut(count: int) -> str:
     return f"[{count} message{'' if count == 1 else 's'} cut]"
 
 
+def messages_removed(count: int) -> str:
+    """Mark where *count* messages were slid out of view."""
+    return f"[{count} earlier message{'' if count == 1 else 's'} removed to save context]"
+
+
+REMOVED = re.compile(r"\[(\d+) earlier messages? removed to save context\]")
 MIDDLE_CUT = re.compile(r"\[… [\d,]+ characters, the middle cut …\]")
-_COUNTED = (MIDDLE_CUT.pattern, r"\[\d+ lines cleared\]", r"\[\d+ messages? cut\]")
+_COUNTED = (MIDDLE_CUT.pattern, REMOVED.pattern.replace("(", "(?:"), r"\[\d+ lines cleared\]", r"\[\d+ messages? cut\]")
 _MARKER = re.compile("|".join((*map(re.escape, (CLEARED, NO_RESULT, CUT, *HEADINGS)), *_COUNTED)))
 
 

@@ -5,17 +5,16 @@ Follows the seed document's SlidingWindow, counted in units, so that no call is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from compactlab.markers import REMOVED, messages_removed
 from compactlab.strategies import Compacted, Context, Strategy, note
 from compactlab.strategies._slide import slide, with_note
 from compactlab.transcript import Message, Messages
 
 ALIASES = ("window",)
-_MARKER = re.compile(r"\[(\d+) earlier messages? removed to save context\]")
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,12 +42,12 @@ def marker(gone: Sequence[Message]) -> Message:
     '[2 earlier messages removed to save context]'
     """
     count = sum(removed_before(message) or 1 for message in gone)
-    return note(f"[{count} earlier message{'' if count == 1 else 's'} removed to save context]")
+    return note(messages_removed(count))
 
 
 def removed_before(message: Message) -> int:
     """How many messages a marker stands for; 0 for any other message."""
-    found = _MARKER.fullmatch(message.text) if message.synthetic else None
+    found = REMOVED.fullmatch(message.text) if message.synthetic else None
     return int(found[1]) if found else 0
 
 
