@@ -66,6 +66,23 @@ def test_a_value_that_a_person_corrected_has_a_stale_one():
     assert counts(case, (history[0], note("There are 92 chairs."), *history[-2:])) == {"lost": 1}
 
 
+NAMED = [("It is `load_gate`.", "stale"), ("It is `open_gate`.", "kept"), ("It is the gate.", "lost")]
+
+
+@pytest.mark.parametrize(("text", "expected"), NAMED)
+def test_a_name_tells_by_itself_what_it_is_of(text, expected):
+    history = (user("Hello."), user("Please rename `load_gate` to `open_gate`."), *session("Noted.")[1:])
+    assert counts(case_of(history), (history[0], note(text), *history[-2:])) == {expected: 1}
+
+
+def test_a_value_that_was_said_before_what_is_so_now_is_stale():
+    said = (user("The rent of the shed is 780."), user("The rent of the shed is now 825."))
+    history = (user("Hello."), *said, *session("Noted.")[1:])
+    for value, expected in ((780, "stale"), (825, "kept")):
+        kept = (history[0], note(f"The shed has a rent of {value}."), *history[-2:])
+        assert counts(case_of(history), kept) == {expected: 1}
+
+
 def test_dates_count_in_any_way_to_write_them():
     row = "printf 'opening day\\t2026-05-{}\\n' >> /n.tsv"
     history = session(*(("bash", {"command": row.format(day)}, "") for day in (16, 24)))

@@ -14,9 +14,10 @@ from typing import Any, Literal, NamedTuple
 from compactlab.facts.artifacts import Paths
 from compactlab.facts.effects import of_step
 from compactlab.facts.shell import Step, steps
+from compactlab.facts.text import FILLER, without_line_numbers
 from compactlab.matching import is_content
 from compactlab.tools import decoded, path_argument, shell_command, tool_name
-from compactlab.transcript import ToolCall
+from compactlab.transcript import ToolCall, ToolResult
 
 Kind = Literal["number", "date", "time", "name"]
 
@@ -47,7 +48,7 @@ _MONTH = (
     r"|Nov(?:ember)?|Dec(?:ember)?)"
 )
 DATE = rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}} {_MONTH}(?: \d{{4}})?|{_MONTH} \d{{1,2}}(?:, \d{{4}})?)"
-TIME = r"(?:\d{1,2}:\d\d(?::\d\d)?)"
+TIME = r"(?:\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?Z?)?)"
 NUMBER = r"(?:[£$€]?-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[£$€]?-?\d+(?:\.\d+)?)(?: ?%)?"
 _VALUE = re.compile(rf"(?<![\w.:/#-])(?:(?P<date>{DATE})|(?P<time>{TIME})|(?P<number>{NUMBER}))(?![\w/-]|[.:,]\d)")
 _SETTING = re.compile(
@@ -59,6 +60,8 @@ _SETTING = re.compile(
 _SOURCE_CODE = re.compile(
     r"\.(?:py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|c|h|cc|cpp|hpp|cs|ex|exs|php|swift|scala|sh|bash|css|html?|heex|vue|svelte|sql)$"
 )
+_DOCUMENT = re.compile(r"\.(?:md|mdx|rst|txt|adoc|html)$")
+_SAMPLE = re.compile(r"[:=] *[\"'`]|[,;{][ \t]*$")
 _SED = re.compile(
     r"(?:^|[;}\s/])s(?P<mark>[/|#,@])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n]){1,400})(?P=mark)(?P<new>(?:\\.|(?!(?P=mark))[^\\\n]){0,400})(?P=mark)"
 )
@@ -86,6 +89,21 @@ def written(call: ToolCall, paths: Paths) -> tuple[Written, ...]:
             found.append(Written(path, old, new))
     whole = _text(arguments, ("content", "file_text"))
     return tuple(found) if found or whole is None else (Written(path, "", whole),)
+
+
+def read_whole(call: ToolCall, answer: ToolResult, paths: Paths) -> Written | None:
+    """Give the file that *answer* shows from its first line to its last; None where a part or nothing was read."""
+    if tool_name(call.name) == "bash":
+        made = steps(shell_command(call))
+        words = made[0].words if len(made) == 1 and made[0].certain else ()
+        named = words[1].text if len(words) == 2 and words[0].text == "cat" and words[1].literal else ""
+        path = paths.of(named, made[0].directory) if named else None
+    elif tool_name(call.name) == "read" and not any(isinstance(value, int | list) for value in decoded(call).values()):
+        path = paths.of(path_argument(call))
+    else:
+        return None
+    text = without_line_numbers(answer.text).replace(FILLER, "")
+    return Written(path, "", text) if path and text else None
 
 
 def _text(arguments: object, names: tuple[str, ...]) -> str | None:
@@ -146,10 +164,10 @@ def changes_between(path: str, old: str, new: str) -> Iterator[Change]:
 def _settings(path: str, gone: list[str], come: list[str]) -> Iterator[Change]:
     held: dict[str, list[str]] = {}
     for line in gone:
-        if len(line) < _LONGEST_LINE and (match := _SETTING.match(line)):
+        if match := _setting(path, line):
             held.setdefault(match["key"], []).append(match["value"].strip("\"'"))
     for line in come if held else ():
-        match = _SETTING.match(line) if len(line) < _LONGEST_LINE else None
+        match = _setting(path, line)
         olds = held.pop(match["key"], []) if match else []
         if match is None or len(olds) != 1 or (_SOURCE_CODE.search(path) and not match["key"].isupper()):
             continue
@@ -157,6 +175,25 @@ def _settings(path: str, gone: list[str], come: list[str]) -> Iterator[Change]:
         if value != olds[0] and any(c.isalnum() for c in value):
             yield Change(path, match["key"], olds[0], value, words_of(match["key"]))
     yield from (Change(path, key, "", "", frozenset()) for key in held)
+
+
+def _setting(path: str, line: str) -> re.Match[str] | None:
+    """A line that is a setting; in a document none that looks like a sample of code."""
+    if len(line) >= _LONGEST_LINE or (_DOCUMENT.search(path) and _SAMPLE.search(line)):
+        return None
+    return _SETTING.match(line)
+
+
+def settings_in(text: str) -> Iterator[tuple[str, str]]:
+    r"""Give the key and the value of the lines of *text* that are a setting and nothing else.
+
+    >>> list(settings_in("retries = 3\n- `mode`: fast  # or slow\nsee: the note"))
+    [('retries', '3'), ('mode', 'fast')]
+    """
+    for line in text.split("\n"):
+        match = _SETTING.match(line) if len(line) < _LONGEST_LINE else None
+        if match and any(c.isalnum() for c in match["value"]):
+            yield match["key"], match["value"].strip("\"'")
 
 
 def _reworded(path: str, old: str, new: str) -> Change | None:

@@ -79,7 +79,8 @@ def _near(slot: Slot, value: str, before: str, after: str) -> bool:
         return alike[:1] == [key]
     digits = sum(c.isdigit() for c in value)
     reach = _SHORT_REACH if digits < 2 and len(value) < 4 else WINDOW
-    near = {*_WORD.findall(before)[-reach:], *_WORD.findall(after)[:reach]}
+    own = _WORD.findall(value.lower()) if value[:1].isalpha() and " " not in value else ()
+    near = {*_WORD.findall(before)[-reach:], *_WORD.findall(after)[:reach], *own}  # `load_b` may tell its key itself
     found = len(near & slot.words)
     return found >= (1 if digits > 3 or len(value) > 5 else min(2, len(slot.words)))
 
