@@ -142,3 +142,15 @@ def test_messages_of_a_draw_are_those_that_build_makes_and_no_others():
     drawn = random.trial(made, made.tokens - 4, "seed")
     assert any(isinstance(m, Message) and m.role == "assistant" for m in drawn.messages)
     assert drawn.messages == random.build(made, made.tokens - 4, Random("seed"))
+
+
+@pytest.mark.parametrize(("name", "share"), [("subagent-etl", 0.55), ("primary-novel", 0.7)])
+def test_what_a_cut_unit_holds_is_what_its_start_holds(name, share):
+    case = runs.case(name, share)
+    cut = 0
+    for seed in range(12):
+        size = case.tokens * (seed + 2) // 20
+        trial = random.trial(case, size, str(seed))
+        cut += bool(trial.rest.whole)
+        assert trial.presence == case.risk.presence(random.build(case, size, Random(str(seed))))
+    assert cut > 6

@@ -7,9 +7,10 @@ and the cutting of the one thing that does not fit, and not a walk through all t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from compactlab.metrics import Case, Trial
 from compactlab.probes.mined import AtRisk, Presence
 from compactlab.tokens import MESSAGE_OVERHEAD
-from compactlab.transcript import Block, Message, Messages
+from compactlab.transcript import Block, Message, Messages, readable
 
 MANY = 20_000
 """Things from which a ranking is made again for each size: those of a giant history would fill the memory."""
@@ -110,10 +111,24 @@ class Ranking:
 
 
 class Rest(NamedTuple):
-    """What a draw keeps beside the first of its ranking, cut to fit, and what that weighs there."""
+    """What a draw keeps beside the first of its ranking, cut to fit, and what that weighs there.
+
+    `whole` gives the blocks of the history that some of it are starts of.
+    """
 
     messages: Messages
     tokens: int
+    whole: Mapping[Block, Block] = MappingProxyType({})
+
+    def presence(self, risk: AtRisk) -> Presence:
+        """Which facts of *risk* it holds."""
+        found = Presence(0, 0)
+        for block in (block for message in self.messages for block in message.blocks):
+            if block in self.whole:
+                found |= risk.presence_of_start(self.whole[block], readable(block))
+            else:
+                found |= risk.presence([Message("user", (block,))])
+        return found
 
 
 class Drawn(Trial):
@@ -141,7 +156,7 @@ class Drawn(Trial):
 
     def presence_in(self, risk: AtRisk) -> Presence:
         """Which facts of *risk*, the case's own or another miner's, the draw holds."""
-        return self.ranking.presence(risk, self.count) | risk.presence(self.rest.messages)
+        return self.ranking.presence(risk, self.count) | self.rest.presence(risk)
 
     @cached_property
     def tokens(self) -> int:

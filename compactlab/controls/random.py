@@ -6,7 +6,7 @@ The same seed gives the same draw in every process.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from random import Random
 
 import numpy as np
@@ -34,9 +34,21 @@ def trial(case: Case, tokens: int, seed: str) -> Trial:
     ranking = ranking_of(case, f"random {seed}", units, lambda: _shuffled(case, Random(seed)))
     room = tokens - floor(case)
     count = ranking.fitting(room)
-    more = tuple(_filled(case, ranking.order[count:].tolist(), tokens, room - ranking.weight(count)).values())
-    rest = Rest(more, case.meter.messages(more))
+    filled = _filled(case, ranking.order[count:].tolist(), tokens, room - ranking.weight(count))
+    more = tuple(filled.values())
+    rest = Rest(more, case.meter.messages(more), dict(_starts(case, filled)))
     return Drawn(case, ranking, count, rest, lambda: build(case, tokens, Random(seed)))
+
+
+def _starts(case: Case, filled: dict[int, Message]) -> Iterator[tuple[Block, Block]]:
+    """The blocks that were cut, each with the one that it is a start of."""
+    for position, message in filled.items():
+        whole = case.base[position]
+        if message is not whole and len(message.blocks) == len(whole.blocks):
+            pairs = zip(message.blocks, whole.blocks, strict=True)
+            yield from (
+                (cut, block) for cut, block in pairs if cut != block and readable(block).startswith(readable(cut))
+            )
 
 
 def _units(case: Case) -> Things:

@@ -197,8 +197,8 @@ class _Session:
         return compact(case.base, strategy, target=target, guard=Guard(self.meter, model=self.job.project.model()))
 
     def _of_size(self, key: Key, case: Case, rows: _Rows, tokens: int) -> Block:
-        """A control of a certain size; budgets that a strategy meets with the same size share it."""
-        name = f"{key.strategy} at the size of {key.size_of}: {tokens}"
+        """A control of a certain size; strategies and budgets that come to the same size share it."""
+        name = f"{key.strategy} of {tokens} tokens"
         scores = case.cached(name, lambda: self._control(key, case, tokens))
         return rows.block(key, scores, "applied", draws=DRAWS if key.strategy in DRAWN and tokens < case.tokens else 1)
 

@@ -7,15 +7,20 @@ it again; the first use alone counts, with weight 1. A study on our own sessions
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from operator import or_
 from typing import Literal, NamedTuple
 
 from compactlab import history
 from compactlab.facts import Fact
+from compactlab.facts.text import canonical
 from compactlab.markers import without_markers
 from compactlab.matching import Hit, Matcher, Pattern
+from compactlab.tokens import clean
 from compactlab.tools import is_read_only
 from compactlab.transcript import Block, Message, Messages, ToolCall, ToolResult, readable
 
@@ -121,6 +126,19 @@ class AtRisk:
                 bound |= here.bound
         return Presence(loose, bound)
 
+    def presence_of_start(self, block: Block, text: str) -> Presence:
+        """Which facts at risk stand in a block of the history that was cut off behind *text*.
+
+        A value that the cut goes through does not stand, though its first part may look like one.
+        """
+        if block not in self._starts:
+            self._starts[block] = _Starts(block, self.matcher, self.anchors)
+        return self._starts[block].within(len(clean(canonical(text))))
+
+    @cached_property
+    def _starts(self) -> dict[Block, _Starts]:
+        return {}
+
     @cached_property
     def _present(self) -> dict[Block, Presence]:
         return {}
@@ -153,6 +171,38 @@ class AtRisk:
 
     def _hits(self, message: Message) -> Iterator[Hit]:
         return (hit for block in message.blocks for hit in self.matcher.block(block))
+
+
+class _Starts:
+    """For a block, which facts its starts hold: where each fact first ends, and where it is first bound."""
+
+    def __init__(self, block: Block, matcher: Matcher, anchors: dict[int, set[str]]) -> None:
+        loose: list[tuple[int, int]] = []
+        bound: list[tuple[int, int]] = []
+        for hit in matcher.block(block):
+            near = anchors.get(hit.pattern)
+            if near is not None:
+                loose.append((hit.end, 1 << hit.pattern))
+                reach = hit.reach(near)
+                if reach is not None:
+                    bound.append((reach, 1 << hit.pattern))
+        self._loose, self._bound = _Rising(loose), _Rising(bound)
+
+    def within(self, characters: int) -> Presence:
+        """What stands in the first *characters*."""
+        return Presence(self._loose.at(characters), self._bound.at(characters))
+
+
+class _Rising:
+    """Bit sets that begin to count at some place, and all those up to another."""
+
+    def __init__(self, pairs: list[tuple[int, int]]) -> None:
+        pairs.sort()
+        self._places = [place for place, _ in pairs]
+        self._sets: list[int] = [0, *accumulate((bits for _, bits in pairs), or_)]
+
+    def at(self, place: int) -> int:
+        return self._sets[bisect_right(self._places, place)]
 
 
 def _kind(block: Block) -> UseKind:
