@@ -8,9 +8,9 @@ import runs
 from histories import agent, answering, call, calling, messages, result, system, user
 from hypothesis import given
 
-from compactlab.facts.artifacts import KINDS, Paths, Traffic, operations
 from compactlab.history import repair
 from compactlab.readers import read
+from compactlab.traffic.artifacts import KINDS, Paths, Traffic, operations
 from compactlab.transcript import Message, Text, ToolResult
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from compactlab.facts.artifacts import Paths
-from compactlab.facts.changes import read_whole, rows_in, settings_in, values_in, words_of, written
+from compactlab.traffic.artifacts import Paths
+from compactlab.traffic.changes import read_whole, rows_in, settings_in, values_in, words_of, written
 from compactlab.transcript import Text, ToolCall, ToolResult
 
 WRITTEN = [

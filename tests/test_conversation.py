@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlab.facts.conversation import Conversation, mentions, spoken_settings
+from compactlab.traffic.conversation import Conversation, mentions, spoken_settings
 
 
 def told(*texts):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlab.facts.corrections import claims, corrections, shape, unit_after
+from compactlab.traffic.corrections import claims, corrections, shape, unit_after
 
 TOLD = [
     ("The port is not 5433 but 5434.", ("5433", "5434")),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlab.facts.effects import effects
+from compactlab.traffic.effects import effects
 from compactlab.transcript import ToolCall
 
 

@@ -32,6 +32,7 @@ ORDER = (
     "facts.text",
     "matching",
     "facts",
+    "traffic",
     "statements",
     "second_miner",
     "probes",
@@ -67,7 +68,7 @@ LATE = {("catalog", "strategies")}
 
 # A strategy sees what an agent has: nothing that mines, matches or scores what it will be measured by.
 BLIND = ("strategies", "peers")
-HIDDEN = ("facts", "statements", "second_miner", "matching", "probes", "metrics", "controls")
+HIDDEN = ("facts", "traffic", "statements", "second_miner", "matching", "probes", "metrics", "controls")
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -7,9 +7,9 @@ import runs
 from histories import agent, call, messages, user
 from hypothesis import given
 
-from compactlab.facts.outcomes import BAD, names_of, outcomes, state_of_tests, status_of, words_on_tests
 from compactlab.history import repair
 from compactlab.readers import read
+from compactlab.traffic.outcomes import BAD, names_of, outcomes, state_of_tests, status_of, words_on_tests
 from compactlab.transcript import Message, Text, ToolCall, ToolResult
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlab.facts.reported import reported
+from compactlab.traffic.reported import reported
 
 TOLD = [
     ("Created `src/app.py`.", [("src/app.py", "created")]),

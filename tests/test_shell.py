@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlab.facts.shell import LONGEST_SCRIPT, Word, steps
+from compactlab.traffic.shell import LONGEST_SCRIPT, Word, steps
 
 
 def words(script):

@@ -9,9 +9,9 @@ from histories import agent, call, messages, system, user
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlab.facts.slots import slots
 from compactlab.history import repair
 from compactlab.readers import read
+from compactlab.traffic.slots import slots
 from compactlab.transcript import Message, Text, ToolResult
 
 

@@ -15,11 +15,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from compactlab.facts.artifacts import ALWAYS, KINDS, WRITES, Kind, Operation, Traffic
-from compactlab.facts.effects import effects
-from compactlab.facts.outcomes import State, outcomes, state_of_tests, words_on_tests
-from compactlab.facts.reported import Report, reported
 from compactlab.metrics import Case, Score, Trial
+from compactlab.traffic.artifacts import ALWAYS, KINDS, WRITES, Kind, Operation, Traffic
+from compactlab.traffic.effects import effects
+from compactlab.traffic.outcomes import State, outcomes, state_of_tests, words_on_tests
+from compactlab.traffic.reported import Report, reported
 from compactlab.transcript import Block, Message, Reasoning, Text, ToolCall, ToolResult, readable
 
 Pair = tuple[str, Kind]

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from compactlab.facts.outcomes import BAD, Outcome, Status, names_of, outcomes, state_of_tests, status_of
 from compactlab.facts.text import canonical
 from compactlab.metrics import Case, Score, Trial
 from compactlab.probes.mined import mask
+from compactlab.traffic.outcomes import BAD, Outcome, Status, names_of, outcomes, state_of_tests, status_of
 from compactlab.transcript import Block, Message, Text, ToolResult
 
 Verdict = Literal["kept", "contradicted", "lost"]

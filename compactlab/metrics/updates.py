@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from compactlab.facts import mine
-from compactlab.facts.slots import Slot, slots
 from compactlab.facts.text import canonical
 from compactlab.matching import WINDOW, Matcher, Pattern, fold
 from compactlab.metrics import Case, Score, Trial
 from compactlab.tokens import clean
+from compactlab.traffic.slots import Slot, slots
 from compactlab.transcript import Block, Message, Text, readable
 
 VERDICTS = ("kept", "both", "stale", "lost")

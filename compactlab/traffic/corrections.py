@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
-from compactlab.facts.changes import DATE, NUMBER, TIME, Change, values_in, words_of
+from compactlab.traffic.changes import DATE, NUMBER, TIME, Change, values_in, words_of
 
 _NAME = r"`[^`\n]{2,60}`|(?<![\w./-])(?:[A-Za-z]\w*[-_./][\w./-]*\w|[A-Z][A-Z0-9]+-\d+)(?![\w/-])"
 _ONE = rf"(?:(?<![\w.,:/#$£€-])(?:{DATE}|{TIME}|{NUMBER})|{_NAME})"

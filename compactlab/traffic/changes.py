@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from compactlab.facts.artifacts import Paths
-from compactlab.facts.effects import of_step
-from compactlab.facts.shell import Step, steps
 from compactlab.facts.text import FILLER, without_line_numbers
 from compactlab.matching import is_content
 from compactlab.tools import decoded, path_argument, shell_command, tool_name
+from compactlab.traffic.artifacts import Paths
+from compactlab.traffic.effects import of_step
+from compactlab.traffic.shell import Step, steps
 from compactlab.transcript import ToolCall, ToolResult
 
 Kind = Literal["number", "date", "time", "name"]

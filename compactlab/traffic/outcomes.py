@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from compactlab.facts.commands import simple_commands
-from compactlab.facts.shell import CONDITIONS, steps
 from compactlab.facts.text import canonical
 from compactlab.history import pair
 from compactlab.tools import shell_command, tool_name
+from compactlab.traffic.shell import CONDITIONS, steps
 from compactlab.transcript import Message, ToolCall, ToolResult
 
 Status = Literal["ok", "failed", "killed", "timeout"]

@@ -14,11 +14,20 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from compactlab.facts.artifacts import Paths
-from compactlab.facts.changes import Change, Written, changes_between, read_whole, rows_in, values_in, words_of, written
-from compactlab.facts.conversation import Conversation
-from compactlab.facts.corrections import shape
 from compactlab.history import pair
+from compactlab.traffic.artifacts import Paths
+from compactlab.traffic.changes import (
+    Change,
+    Written,
+    changes_between,
+    read_whole,
+    rows_in,
+    values_in,
+    words_of,
+    written,
+)
+from compactlab.traffic.conversation import Conversation
+from compactlab.traffic.corrections import shape
 from compactlab.transcript import Message, Text, ToolCall, ToolResult
 
 

@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from compactlab.facts.assignments import GUESSABLE_KEYS
-from compactlab.facts.changes import Change, settings_in, values_in, words_of
-from compactlab.facts.corrections import CUES, LONGEST_TEXT, claims, corrections, shape, unit_after
+from compactlab.traffic.changes import Change, settings_in, values_in, words_of
+from compactlab.traffic.corrections import CUES, LONGEST_TEXT, claims, corrections, shape, unit_after
 
 
 class Mention(NamedTuple):

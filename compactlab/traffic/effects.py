@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from compactlab.facts.shell import Step, Word, steps
 from compactlab.tools import decoded, path_argument, shell_command, tool_name
+from compactlab.traffic.shell import Step, Word, steps
 from compactlab.transcript import ToolCall
 
 Verb = Literal["read", "write", "append", "edit", "add", "make", "delete", "clear", "move", "arrive"]

@@ -15,12 +15,12 @@ from typing import Literal, NamedTuple
 
 import ahocorasick_rs
 
-from compactlab.facts.effects import Effect, effects
-from compactlab.facts.outcomes import status_of
-from compactlab.facts.shell import Step, steps
 from compactlab.history import pair
 from compactlab.tokens import clean
 from compactlab.tools import path_argument, shell_command, tool_name
+from compactlab.traffic.effects import Effect, effects
+from compactlab.traffic.outcomes import status_of
+from compactlab.traffic.shell import Step, steps
 from compactlab.transcript import Message, ToolCall, ToolResult
 
 Kind = Literal["created", "modified", "deleted", "read", "moved"]
