@@ -13,7 +13,8 @@ from trials import case_of, note, scores, session
 from compactlab.compaction import compact
 from compactlab.history import units
 from compactlab.markers import CLEARED
-from compactlab.metrics.artifacts import names_of
+from compactlab.metrics import Trial
+from compactlab.metrics.artifacts import measure, names_of, trail_of
 from compactlab.transcript import Message, Text
 
 HISTORY = session(
@@ -186,3 +187,16 @@ def test_recorded_sessions_are_told_in_full_by_themselves_and_in_part_by_a_slide
     assert recall(micro) == recall(whole)
     assert sum(recall(slid).values()) < 0.8 * sum(recall(whole).values())
     assert all(json.dumps(score) for score in slid.values())
+
+
+@pytest.mark.parametrize("path", runs.TRANSCRIPTS, ids=lambda path: path.stem)
+def test_the_untouched_history_tells_what_was_written_last(path):
+    for share in (0.4, 0.7):
+        made = runs.case(path.stem, share)
+        last = [s.value for s in measure(Trial(made, made.base)) if s.metric == "artifact_last_write"]
+        assert last in ([], [1.0])
+
+
+def test_a_file_that_one_call_writes_twice_is_written_last_where_it_is_written_last():
+    made = runs.case("subconscious-garden", 0.4)
+    assert trail_of(made).written_last(made.base) == "/workspace/ledger/commitments.tsv"

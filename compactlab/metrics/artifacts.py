@@ -46,12 +46,19 @@ class Trail:
 
     def told(self, messages: Iterable[Message]) -> list[Pair]:
         """All pairs that *messages* tell, in reading order."""
-        found: list[Pair] = []
-        for message in messages:
-            for block in message.blocks:
-                pairs = self.known.get(block)
-                found += self._learn(block, message) if pairs is None else pairs
+        found = [pair for message in messages for block in message.blocks for pair in self._of(block, message)]
         return found + self._misled(messages) if self.failing else found
+
+    def written_last(self, messages: Iterable[Message]) -> str | None:
+        """The path that *messages* tell as written last: by the last call that stands, by words where none does."""
+        told = [(block, pair) for m in messages for block in m.blocks for pair in self._of(block, m)]
+        writes = [(isinstance(block, ToolCall), path) for block, (path, op) in told if op in WRITES]
+        by_call = [path for is_call, path in writes if is_call]
+        return next(reversed(by_call or [path for _, path in writes]), None)
+
+    def _of(self, block: Block, message: Message) -> tuple[Pair, ...]:
+        pairs = self.known.get(block)
+        return self._learn(block, message) if pairs is None else pairs
 
     def _learn(self, block: Block, message: Message) -> tuple[Pair, ...]:
         pairs: Iterable[Pair] = ()
@@ -60,7 +67,7 @@ class Trail:
         elif isinstance(block, Text | Reasoning) and (message.role == "assistant" or block not in self.own):
             pairs = (self._pair(report) for report in reported(readable(block)))
             pairs = [pair for pair in pairs if pair in self.truth or not (block in self.own or pair in self.heard)]
-        self.known[block] = tuple(dict.fromkeys(pairs))
+        self.known[block] = _once(pairs)
         return self.known[block]
 
     def _edited(self, call: ToolCall) -> Iterator[Pair]:
@@ -107,10 +114,15 @@ def _trail(case: Case) -> Trail:
         names_of({path for path, _ in truth}),
         tuple(made for made in traffic.operations if made.op in WRITES),
         traffic,
-        {block: tuple(dict.fromkeys(pairs)) for block, pairs in told_by.items()},
+        {block: _once(pairs) for block, pairs in told_by.items()},
     )
     trail.listen(case.base)
     return trail
+
+
+def _once(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Each pair once, where it is told last."""
+    return tuple(dict.fromkeys(reversed(list(pairs))))[::-1]
 
 
 def names_of(paths: Iterable[str]) -> dict[str, str]:
@@ -137,8 +149,7 @@ def measure(trial: Trial) -> Iterator[Score]:
     told = trail.told(trial.messages)
     yield from _trail_scores(trail.truth - safe, frozenset(told) - safe)
     if trail.writes and not any((made.path, made.op) in safe for made in trail.writes[-1:]):
-        last = next((path for path, op in reversed(told) if op in WRITES), None)
-        yield Score("artifact_last_write", float(last == trail.writes[-1].path))
+        yield Score("artifact_last_write", float(trail.written_last(trial.messages) == trail.writes[-1].path))
     yield from _tests(trial)
 
 

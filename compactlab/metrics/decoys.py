@@ -37,5 +37,5 @@ def measure(trial: Trial) -> Iterator[Score]:
 def decoys_of(case: Case) -> Decoys:
     """Make the decoys of the needed facts; they stand neither before nor after the cut."""
     facts = {index: case.risk.facts[index] for index in sorted(case.needed)}
-    made = list(decoys(facts, texts_of((*case.base, *case.future))).values())
+    made = list(decoys(facts, texts_of((*case.base, *case.future)), case.risk.facts).values())
     return Decoys(matcher_of(made), tuple(by_family(dict(enumerate(made)))))

@@ -28,12 +28,12 @@ _LATE = 3
 """Which digits count as late: the last ones, the very last tried first."""
 
 
-def decoys(facts: Mapping[int, Fact], texts: Iterable[str]) -> dict[int, Fact]:
+def decoys(facts: Mapping[int, Fact], texts: Iterable[str], known: Iterable[Fact] = ()) -> dict[int, Fact]:
     """Make a decoy of each fact that has one, by the index of the fact; the same each time.
 
     The last digit is raised by one, by two and so on until the value, in all its forms, is no part of any of *texts*;
-    then the digit before it. No two facts share one. A fact has none if its family has none, if it has fewer than two
-    digits, or if all that could be made stand somewhere.
+    then the digit before it. No two facts share one, and none is a form of a *known* fact. A fact has none if its
+    family has none, if it has fewer than two digits, or if all that could be made stand somewhere.
 
     >>> made = decoys({7: Fact("number", "5433", ("5433", "5,433"))}, ["ports 5433 and 5434"])
     >>> made[7].value, made[7].forms
@@ -41,7 +41,7 @@ def decoys(facts: Mapping[int, Fact], texts: Iterable[str]) -> dict[int, Fact]:
     """
     searched = [fold(clean(canonical(text))) for text in texts]
     waiting = {index: candidates(fact) for index, fact in facts.items()}
-    taken: set[str] = set()
+    taken = {form for fact in known for form in fact.forms}
     made: dict[int, Fact] = {}
     while True:
         tried: dict[int, Fact] = {}

@@ -27,6 +27,11 @@ class _Sums(NamedTuple):
         size = sum(self.sizes[key] for key in keys)
         return sum(self.values[key] for key in keys) / size if size else None
 
+    def stands(self, metric: str, family: str) -> float | None:
+        """The share that is kept, be it beside an older one; None where there is none."""
+        parts = [self.share(metric, family, verdict) for verdict in ("kept", "both")]
+        return None if parts[0] is None else sum(part for part in parts if part is not None)
+
     def total(self, metric: str) -> float | None:
         """The sum of the values of a metric; None where it was never measured."""
         found = [value for key, value in self.values.items() if key[0] == metric]
@@ -54,7 +59,7 @@ def statements(pool: Pool, summary: Summary) -> Section:
     kinds = [kind for kind in KINDS if any(sums.size("statement", kind) for _, sums in found)]
     rows = []
     for name, sums in found:
-        kept = (share(sums.share("statement", kind, "kept")) for kind in kinds)
+        kept = (share(sums.stands("statement", kind)) for kind in kinds)
         bent = (share(sums.share("statement", "constraint", verdict)) for verdict in ("weakened", "contradicted"))
         rows.append((name, *kept, *bent))
     sizes = ", ".join(f"{kind} {max(sums.size('statement', kind) for _, sums in found):,}" for kind in kinds)

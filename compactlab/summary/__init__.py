@@ -134,7 +134,7 @@ def _row(pool: Pool, group: Group) -> Row:
         loose=pool.mean(records, "needed_loose", pool.acted),
         irrecoverable=pool.mean(records, "needed_bound", lambda r: pool.acted(r) and r.home == "irrecoverable"),
         reobtainable=pool.mean(records, "needed_bound", lambda r: pool.acted(r) and r.home == "reobtainable"),
-        rules=pool.mean(records, "statement", lambda r: r.family == "constraint" and r.group == "kept"),
+        rules=pool.estimate(_rules(records)),
         by_family={family: pool.mean(records, "needed_bound", _of_family(family)) for family in pool.chance},
         over_random=pool.estimate(pool.differences(group, Group("random", group.strategy, group.budget))),
         skill=_over(bound, luck and luck.mean),
@@ -149,6 +149,19 @@ def _row(pool: Pool, group: Group) -> Row:
         model=next((record.model for record in records if record.model), ""),
         missed=missed(records),
     )
+
+
+def _rules(records: Sequence[Record]) -> dict[str, float]:
+    """For each session the share of the constraints at risk that stand, be it beside an older one: mean over cuts."""
+    kept, size = defaultdict[tuple[str, str], float](float), dict[tuple[str, str], int]()
+    for record in records:
+        if record.metric == "statement" and record.family == "constraint":
+            kept[record.session, record.cut] += record.value if record.group in {"kept", "both"} else 0.0
+            size[record.session, record.cut] = record.n
+    by_session: dict[str, list[float]] = defaultdict(list)
+    for (session, cut), n in size.items():
+        by_session[session].append(kept[session, cut] / n)
+    return {session: mean_of(shares) for session, shares in by_session.items()}
 
 
 def _at_size_of(pool: Pool, group: Group, control: str) -> Estimate | None:
