@@ -85,7 +85,7 @@ def test_without_a_path_the_recorded_sessions_of_the_folder_are_taken(said, tmp_
         (("validate", "missing.jsonl", "--study"), "missing.jsonl"),
         (("validate", runs.TRANSCRIPTS[0], runs.TRANSCRIPTS[0], "--study"), "more than once"),
     ],
-    ids=["nothing to validate", "a missing file", "a session twice"],
+    ids=["nothing to validate", "two things", "a missing file", "a session twice"],
 )
 def test_what_cannot_be_validated_is_refused_in_one_line(said, arguments, named):
     code, out, err = said(*arguments)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from compactlab.facts.text import canonical
-from compactlab.matching import WINDOW, fold, is_content
+from compactlab.matching import WINDOW, fold
 from compactlab.probes.mined import AtRisk
 from compactlab.tokens import clean
 from compactlab.transcript import Block, Messages, readable
@@ -74,21 +74,13 @@ class Binding:
         )
 
     def _read(self, text: str) -> Iterator[Near]:
-        text = clean(canonical(text))
-        spans = self.risk.matcher.spans(text)
-        if not spans:
+        hits = self.risk.matcher.hits(text)
+        if not self.rule.any_word:
+            yield from (Near(hit.pattern, hit.within(self.rule.window)) for hit in hits)
             return
-        found = [(match.start(), match.end(), match[0]) for match in _WORD.finditer(fold(text))]
+        found = [(match.start(), match.end(), match[0]) for match in _WORD.finditer(fold(clean(canonical(text))))]
         starts, ends = [start for start, _, _ in found], [end for _, end, _ in found]
-        held = set() if self.rule.any_word else set(_covered(spans, starts, ends))
-        may = [self.rule.any_word or (i not in held and is_content(word)) for i, (_, _, word) in enumerate(found)]
-        for start, end, fact in spans:
-            left, right = bisect_right(ends, start), bisect_left(starts, end)
+        for hit in hits:
+            left, right = bisect_right(ends, hit.start), bisect_left(starts, hit.end)
             around = (*range(max(0, left - self.rule.window), left), *range(right, right + self.rule.window))
-            yield Near(fact, frozenset(found[i][2] for i in around if i < len(found) and may[i]))
-
-
-def _covered(spans: Iterable[tuple[int, int, int]], starts: list[int], ends: list[int]) -> Iterator[int]:
-    """Indices of the words that are part of a span."""
-    for start, end, _ in spans:
-        yield from range(bisect_right(ends, start), bisect_left(starts, end))
+            yield Near(hit.pattern, frozenset(found[i][2] for i in around if i < len(found)))
