@@ -5,11 +5,14 @@ import runs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compactlab.errors import SpecError
 from compactlab.metrics.position import age_span
+from compactlab.plots.positions import figure, save
 from compactlab.report.density import density
 from compactlab.report.density import section as by_density
-from compactlab.report.positions import by_age, by_position, half_age
-from compactlab.summary.pool import Pool
+from compactlab.report.positions import of_ages, of_positions
+from compactlab.summary.pool import Group, Pool
+from compactlab.summary.positions import by_tenth, half_age
 
 SPANS = [age_span(1 << power) for power in range(8)]
 
@@ -50,7 +53,7 @@ def test_lift_is_retention_over_the_keep_ratio(numbers, expected):
     assert density(*numbers) == tuple(value if value is None else pytest.approx(value) for value in expected)
 
 
-@pytest.mark.parametrize("made", [by_position, by_age, by_density])
+@pytest.mark.parametrize("made", [of_positions, of_ages, by_density])
 def test_a_section_has_a_row_for_each_of_the_table_and_as_many_cells_as_columns(made):
     run = runs.short()
     section = made(Pool(run.results), run.summary)
@@ -58,3 +61,24 @@ def test_a_section_has_a_row_for_each_of_the_table_and_as_many_cells_as_columns(
     assert {len(row) for row in section.rows} == {len(section.columns)}
     none, slide = (section.rows[i] for i in (0, 2))
     assert none != slide
+
+
+def test_the_figure_has_a_line_a_strategy_that_saves_and_one_for_all_that_was_there():
+    run = runs.short()
+    left, right = figure(Pool(run.results), run.summary).axes
+    saving = [
+        row.name for row in run.summary.rows if not row.is_control and (row.saved.mean > 0 or row.label == "none")
+    ]
+    assert [line.get_label() for line in left.lines] == saving
+    assert len(right.lines) == len(saving)
+    kept = by_tenth(Pool(run.results), Group("none"))
+    assert left.lines[0].get_ydata().tolist() == [kept[n][0] / kept[n][1] for n in kept]
+    assert left.get_ylim() == right.get_ylim()
+
+
+def test_a_figure_needs_an_ending_that_says_how(tmp_path):
+    run = runs.short()
+    save(Pool(run.results), run.summary, tmp_path / "positions.svg")
+    assert (tmp_path / "positions.svg").read_text(encoding="utf-8").startswith("<?xml")
+    with pytest.raises(SpecError, match="ending"):
+        save(Pool(run.results), run.summary, tmp_path / "positions.txt")

@@ -45,10 +45,12 @@ class Report:
         return "\n".join([to_markdown(self.summary, self.sentences), *map(markdown, self.tables())])
 
     def save_figures(self, folder: Path) -> None:
-        """Draw `savings.png`, and for a run with budgets `front.png`, into *folder*."""
+        """Draw `savings.png`, `positions.png`, and for a run with budgets `front.png`, into *folder*."""
         from compactlab.plots import front, savings
+        from compactlab.plots import positions as of_positions
 
         savings.save(self.summary, folder / "savings.png")
+        of_positions.save(self.pool, self.summary, folder / "positions.png")
         if self.summary.manifest.budgets:
             front.save(self.curves, self.summary, folder / "front.png")
 
@@ -61,8 +63,8 @@ TABLES: dict[str, Callable[[Report], Sequence[Section]]] = {
     "rules": lambda report: (fidelity.statements(report.pool, report.summary),),
     "distortion": lambda report: (fidelity.distortion(report.pool, report.summary),),
     "artifacts": lambda report: (fidelity.artifacts(report.pool, report.summary),),
-    "position": lambda report: (positions.by_position(report.pool, report.summary),),
-    "age": lambda report: (positions.by_age(report.pool, report.summary),),
+    "position": lambda report: (positions.of_positions(report.pool, report.summary),),
+    "age": lambda report: (positions.of_ages(report.pool, report.summary),),
     "density": lambda report: (density.section(report.pool, report.summary),),
     "miners": lambda report: (fidelity.second_opinion(report.pool, report.summary),),
 }
