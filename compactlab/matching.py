@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 from typing import Literal, NamedTuple
@@ -18,6 +19,16 @@ from typing import Literal, NamedTuple
 import ahocorasick_rs
 
 from compactlab.facts.text import canonical, fold
+from compactlab.facts.text.edges import (
+    NO_SPACES,
+    goes_on,
+    is_clock,
+    is_stamped,
+    is_torn,
+    is_whole,
+    joiners_of,
+    may_go_on,
+)
 from compactlab.facts.words import STOP_WORDS
 from compactlab.tokens import clean
 from compactlab.transcript import Block, readable
@@ -42,9 +53,6 @@ Verdict = Literal["kept", "stale", "both", "mutated", "weakened", "contradicted"
 VERDICTS: tuple[Verdict, ...] = ("kept", "stale", "both", "mutated", "weakened", "contradicted", "lost")
 
 _WORD = re.compile(r"(\w+)")
-_ESCAPE = re.compile(r"\\[ntr]\Z")
-_GROUP = re.compile(r"\d{3}(?!\d)")
-_NO_SPACES = "\u2e80"  # from here on scripts are written without spaces: any place is a word's edge
 _UNSPACED = re.compile(r"[^\W\u0000-\u2e7f]+")
 _PIECE = re.compile(r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]{1,2}")
 # Characters that say nothing by themselves, nor two of them together: hiragana, and function words of Chinese.
@@ -52,18 +60,6 @@ _FUNCTION = re.compile(
     "[\u3041-\u309f的了是在和有不就也都会會可以及与與或被把让讓给給对對从從到为為于之其而但如果若因所么麼吗嗎呢吧啊没沒"
     "一上下来來去说說要能这這那我你他她它们們个個些什很着著过過还還并並]+"
 )
-_JOINERS = {
-    "number": ".,:/-",
-    "quantity": ".,:/-",
-    "date": ".,:/-",
-    "path": "/.-~",
-    "url": "/.-~?&=#:%",
-    "identifier": "-/",
-    "hash": "-",
-    "command": "/.-=",
-    "answer": ".,:/-",
-}
-_WHOLE_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?")  # complete by itself: `-` and `/` begin a range
 # What neither is a part of any value nor joins one to another, on either side; the edge of the text is such too.
 _FREE = frozenset(("", *" !\"$'()*;<>@[]^`{|}"))
 
@@ -90,8 +86,26 @@ class Hit:
     def words(self) -> frozenset[str]:
         """Content words among the nearest `WINDOW` words on either side that are no part of any value."""
         if self._words is None:
-            self._words = self._near.around(self._start, self._end)
+            self._words = self.within(WINDOW)
         return self._words
+
+    def within(self, window: int) -> frozenset[str]:
+        """The same for the nearest *window* words on either side."""
+        return self._near.around(self._start, self._end, window)
+
+    @property
+    def start(self) -> int:
+        """Where the value begins in the text in canonical form."""
+        return self._start
+
+    @property
+    def end(self) -> int:
+        """Where the value ends in the text in canonical form."""
+        return self._end
+
+    def reach(self, words: AbstractSet[str]) -> int | None:
+        """How far the text must be read until one of *words* stands near the value; None if none does."""
+        return self._near.reach(self._start, self._end, words)
 
 
 class Matcher:
@@ -138,8 +152,13 @@ class _Search:
             for form in pattern.forms
             if form
         ]
-        self._joiners = [_joiners(form, patterns[index].family) for form, index in forms]
+        self._joiners = [joiners_of(form, patterns[index].family) for form, index in forms]
         self._owner = [index for _, index in forms]
+        dates = [i for i, (_, index) in enumerate(forms) if patterns[index].family == "date"]
+        self._clocks = frozenset(i for i in dates if is_clock(forms[i][0]))
+        measures = (i for i, (_, index) in enumerate(forms) if patterns[index].family == "quantity")
+        self._open = frozenset(i for i in measures if may_go_on(forms[i][0]))
+        self._in_words = frozenset(i for i in dates if forms[i][0][0].isalpha())
         self._automaton = ahocorasick_rs.AhoCorasick([form for form, _ in forms]) if forms else None
 
     def __call__(self, text: str) -> list[tuple[int, int, int]]:
@@ -148,50 +167,14 @@ class _Search:
         return [
             (start, end, self._owner[form])
             for form, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True)
-            if (text[start - 1 : start] in _FREE and text[end : end + 1] in _FREE)
-            or is_whole(text, start, end, self._joiners[form])
+            if (
+                (text[start - 1 : start] in _FREE and text[end : end + 1] in _FREE)
+                or is_whole(text, start, end, self._joiners[form])
+                or (form in self._clocks and is_stamped(text, start, end))
+            )
+            and not (form in self._in_words and is_torn(text, start))
+            and not (form in self._open and goes_on(text, end))
         ]
-
-
-def _joiners(form: str, family: str) -> str:
-    joiners = _JOINERS.get(family, "")
-    return joiners.replace("-", "").replace("/", "") if family == "date" and _WHOLE_DATE.fullmatch(form) else joiners
-
-
-def is_whole(text: str, start: int, end: int, joiners: str = "") -> bool:
-    r"""Tell whether `text[start:end]` is no part of a longer value that letters, digits or *joiners* make.
-
-    A comma joins only as it groups thousands, so that the cells of a table stand apart; a written `\n` parts words.
-
-    >>> is_whole("v1.2", 3, 4, ".,"), is_whole("a 2.", 2, 3, ".,"), is_whole("/a/bc", 0, 4, "/.")
-    (False, True, False)
-    """
-    before = text[max(0, start - 3) : start]
-    after = text[end : end + 5]
-    if before and _word(before[-1]) and (_word(text[start]) or text[start] in joiners) and not _ESCAPE.search(before):
-        return False
-    if after and _word(after[0]) and (_word(text[end - 1]) or text[end - 1] in joiners):
-        return False
-    if before and before[-1] in joiners and _joined(before, text[start : start + 4], joiners):
-        return False
-    if len(after) < 2 or after[0] not in joiners or not _word(after[1]):
-        return True
-    return after[0] == "," and _GROUP.match(after[1:]) is None
-
-
-def _joined(before: str, value: str, joiners: str) -> bool:
-    """A joiner before a value joins it to a word; before a path a slash does even alone, but a free `./` does not."""
-    if "~" in joiners and before[-1] == "." and value[:1] == "/":
-        return True
-    if "~" in joiners and before[-1] in "/~":
-        return not (before.endswith("./") and (len(before) == 2 or not (_word(before[0]) or before[0] in "./")))
-    if before[-1] == ",":
-        return before[-2:-1].isdigit() and _GROUP.match(value) is not None
-    return len(before) > 1 and _word(before[-2])
-
-
-def _word(character: str) -> bool:
-    return (character.isalnum() or character == "_") and character < _NO_SPACES
 
 
 class _Words:
@@ -220,13 +203,23 @@ class _Words:
         self._content = content
         return content
 
-    def around(self, start: int, end: int) -> frozenset[str]:
-        """Content words among the nearest `WINDOW` words on either side of a span."""
+    def around(self, start: int, end: int, window: int) -> frozenset[str]:
+        """Content words among the nearest *window* words on either side of a span."""
         content = self._read() if self._content is None else self._content
         left = bisect_right(self._ends, start)
         right = bisect_left(self._starts, end)
-        near = content[max(0, left - WINDOW) : left] + content[right : right + WINDOW]
+        near = content[max(0, left - window) : left] + content[right : right + window]
         return frozenset(chain.from_iterable(near))
+
+    def reach(self, start: int, end: int, words: AbstractSet[str]) -> int | None:
+        """Where the first of *words* behind a span ends, or the span itself where one stands before it."""
+        content = self._read() if self._content is None else self._content
+        left = bisect_right(self._ends, start)
+        if not words.isdisjoint(chain.from_iterable(content[max(0, left - WINDOW) : left])):
+            return end
+        right = bisect_left(self._starts, end)
+        behind = range(right, min(right + WINDOW, len(content)))
+        return next((self._ends[i] for i in behind if not words.isdisjoint(content[i])), None)
 
 
 def _pieces(folded: str, covered: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -239,7 +232,7 @@ def _pieces(folded: str, covered: Sequence[tuple[int, int]]) -> Iterator[tuple[i
     for low, high in pairwise(edges):
         for match in _PIECE.finditer(folded, low, high):
             start, end = match.span()
-            if folded[start] < _NO_SPACES:
+            if folded[start] < NO_SPACES:
                 yield start, end, _content(match[0])
             else:
                 pairs = (folded[start:end], folded[start + 1 : min(start + 3, high)])
@@ -270,7 +263,7 @@ def is_content(word: str) -> bool:
     (True, False, False, True, False)
     """
     if len(word) == 2:
-        return word.isalpha() and min(word) >= _NO_SPACES and _FUNCTION.fullmatch(word) is None
+        return word.isalpha() and min(word) >= NO_SPACES and _FUNCTION.fullmatch(word) is None
     return len(word) >= 3 and word.isalpha() and word not in STOP_WORDS
 
 

@@ -148,3 +148,10 @@ def test_mining_is_linear(piece):
     began = time.process_time()
     printed(text)
     assert time.process_time() - began < 6
+
+
+def test_a_value_that_is_an_identifier_by_itself_makes_no_setting():
+    lines = "SERVICE=label-service\nSERVICE_B=label-service\nLEVEL_OF=debug\n"
+    facts = mine([Message("tool", (ToolResult("c", (Text(lines),)),))])
+    assert [fact.value for fact in facts if fact.family == "setting"] == ["LEVEL_OF=debug"]
+    assert "label-service" in [fact.value for fact in facts if fact.family == "identifier"]

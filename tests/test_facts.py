@@ -103,7 +103,7 @@ def test_prose_and_tool_traffic_both_hold_facts(name, family, least):
 
 def test_known_facts_of_known_sessions_are_found():
     garden = {fact.value for fact in mine(messages_of("primary-garden"))}
-    assert {"Mirela", "Hollin Tall", "212 grams", "87 panes", "4300 pounds", "2 March"} <= garden
+    assert {"Mirela", "Hollin Tall", "212 grams", "87 panes", "4300 pounds", "2026-03-02"} <= garden
     novel = {fact.value for fact in mine(messages_of("primary-novel"))}
     assert {"Geske", "Lüneburg", "9.4 kilograms", "47 kilograms", "620 euros"} <= novel
     support = {fact.value for fact in mine(messages_of("subagent-support"))}

@@ -113,13 +113,17 @@ def test_urls_are_addresses_and_hosts_with_ports(text, expected):
 
 COMMANDS = [
     ("cd repo && pytest tests/a.py -q | tail -3", ["pytest tests/a.py -q"]),
-    ("git log --oneline; ls -la\ngit diff --stat", ["git log --oneline", "git diff --stat"]),
+    ("git log --since=2026-03-01; ls -la\ngit diff v2 v3", ["git log --since=2026-03-01", "git diff v2 v3"]),
+    ("git log --oneline -5; git status --short; git diff; git diff --stat -- src/a.py; git stash list", []),
+    ("python3 --version; python3 -m pytest -q; npm test; make; make build; pytest -x tests; ruff check .", []),
+    ("head -12 a.txt; tail -n 1 b.txt; wc -l c.txt; tail -n +2 d.txt; sed -n '12,40p' src/e.py; rm -rf tmp", []),
+    ("head -12 a.txt b.txt; sed -n /x/,/y/p src/e.py", ["head -12 a.txt b.txt", "sed -n /x/,/y/p src/e.py"]),
     ("grep -n 'a && b; c' x.py", ["grep -n 'a && b; c' x.py"]),
     ('grep -c "x | \\" y" f.txt || true', ['grep -c "x | \\" y" f.txt']),
-    ("make build 2>&1 >/dev/null", ["make build"]),
-    ("cat > a.py <<'EOF'\nrm -rf everything here\nEOF\nwc -l a.py", ["wc -l a.py"]),
+    ("make label-db 2>&1 >/dev/null", ["make label-db"]),
+    ("cat > a.py <<'EOF'\nrm -rf everything here\nEOF\nwc -l a.py b.py", ["wc -l a.py b.py"]),
     ("for f in a b; do sha256sum $f.csv --tag x; done", ["sha256sum $f.csv --tag x"]),
-    ("n=$(wc -l a.txt | cut -c1-3) && head -2 b.txt", ["head -2 b.txt"]),
+    ("n=$(wc -l a.txt | cut -c1-3) && head -2 b.txt c.txt", ["head -2 b.txt c.txt"]),
     ("echo hello world; true; cd somewhere/else; ls", []),
     ("x", []),
 ]
@@ -133,8 +137,8 @@ def test_commands_are_the_telling_simple_commands_of_a_shell_call(script, expect
 
 
 def test_a_command_may_be_a_list_for_a_shell_and_any_tool_may_run_it():
-    call = ToolCall("c1", "local_shell", json.dumps({"cmd": ["bash", "-lc", "cargo test --workspace"]}))
-    assert "cargo test --workspace" in [f.value for f in mine([Message("assistant", (call,))])]
+    call = ToolCall("c1", "local_shell", json.dumps({"cmd": ["bash", "-lc", "cargo test -p ledger"]}))
+    assert "cargo test -p ledger" in [f.value for f in mine([Message("assistant", (call,))])]
 
 
 def test_a_call_whose_arguments_are_no_json_is_mined_all_the_same():
@@ -217,6 +221,7 @@ NUMBERS = [
     ("v3.7.9 of it", ["3.7.9"]),
     ("they cost £96 and EUR 1,684.50", ["96 pounds", "1684.5 euros"]),
     ("in 1911, since 2024, 12 of 99, 3.5 and 0.23", []),
+    ("it is about 30.7 thousand kWh, or 1.2 million pounds", ["30700 kWh", "1200000 pounds"]),
     ("1.0.0 has 1024 or 65536 on port 8080", []),
     ("A-10442, 2026-03-14, 10:25:31, /a/12345/b and x12345", []),
     ("list 286,231,162,88,74,156", []),
@@ -256,6 +261,20 @@ QUANTITIES = [
     ("It counts as lost after 5 working days of waiting.", ["5 working days"]),
     ("There are one or two things, and the 4300 becomes a 5000 in 1911 plays.", []),
     ("He was nine, it is two, and 3 was the answer to both of us.", []),
+    (
+        "The crate is 147 x 61 x 124 and the rooms are 2.30 × 1.55 and 24x36.",
+        ["147 x 61 x 124", "2.30 x 1.55", "24 x 36"],
+    ),
+    ("The tax of it is 9479 x 0.07 in that region.", []),
+    (
+        "The keel is 3 ft 9 in, it is 12 feet 6 long, and 7 ft. 5 inches of it.",
+        ["3 feet 9 inches", "12 feet 6 inches", "7 feet 5 inches"],
+    ),
+    ("We sold 14 orders, and 11 damaged orders came back.", ["14 orders", "11 damaged orders"]),
+    ("We sold 14 orders, and 11 slowly orders and 1998 late orders and 3 of orders.", ["14 orders"]),
+    ("There are 11 damaged crates in the yard.", []),
+    ("It waits for status=504 attempts=4 to come up in it.", []),
+    ("She wrote 30.7 thousand words of it.", ["30700 words"]),
     ("The server said 503s all day in the 1920s and in 90 seconds flat.", ["90 seconds"]),
 ]
 
@@ -272,6 +291,34 @@ def test_a_quantity_has_its_words_and_its_digits_as_forms():
     assert fact.needs_anchor
 
 
+REPORTED = [
+    ("(122 rows)", ["122 rows"]),
+    ("loaded: 186,400 rows, 3 files; 12 batches.", ["186400 rows", "3 files", "12 batches"]),
+    ("78 rows written", ["78 rows"]),
+    ("rows = 12 rows[3]", []),
+    ("0 rows, 2 rows, 5 passed", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), REPORTED)
+def test_programs_report_counts_of_usual_things(text, expected):
+    assert [f.value for f in result_of(text) if f.family == "quantity"] == expected
+
+
+def test_a_bare_number_is_a_form_of_the_only_count_that_has_it():
+    (fact,) = facts_of("There are 11366 lines in it, well, 11,366.", "number", "quantity")
+    assert (fact.value, "11,366" in fact.forms) == ("11366 lines", True)
+    assert values_of("There are 11366 lines, or 11366 rows, so 11366.", "number") == ["11366"]
+
+
+def test_an_amount_with_noughts_is_a_form_of_the_price_and_the_bare_number_is_not():
+    found = facts_of("It costs 189 euros. The total is 189.00 today.", "number")
+    assert [f.value for f in found] == ["189 euros"]
+    assert "189.00" in found[0].forms
+    assert "189" not in found[0].forms
+    assert values_of("It took 30 days. The total is 30.00 today.", "number") == ["30.00"]
+
+
 def test_counted_things_in_code_and_tables_are_no_quantities():
     assert result_of("rows = 12 pieces[3]; x |= 9 panes\n| 12 panes | 4 |\n") == []
 
@@ -281,6 +328,20 @@ DATES = [
     ("on 14 March, March 3rd, Tue 14 Apr and the second of May", ["14 March", "3 March", "14 April", "2 May"]),
     ("on 14 March 2026, in April 2027 and on the 13. Januar", ["2026-03-14", "2027-04", "13 January"]),
     ("We meet at 14:30, or at 8 am, or about four o'clock.", ["14:30", "08:00", "4 o'clock"]),
+    ("At 14:25:06 it broke, at 14:25 too, and at 14:50:12.640 it came up.", ["14:25:06", "14:25", "14:50:12.640"]),
+    (
+        "We came at half past nine, at ten to six, and by quarter to 4 we left.",
+        ["half past nine", "ten to six", "quarter to four"],
+    ),
+    ("He counted from ten to nine times, the score was ten to six.", []),
+    ("He died on 6 Dec 1397 in May 1398. Then on 6 December 397, in all.", ["1397-12-06", "1398-05", "0397-12-06"]),
+    ("On 6 May 1204 pieces came, and on 7 May 120 people.", ["6 May", "7 May"]),
+    ("On 7 June 1398 was the fair, on 8 June 2026 another.", ["1398-06-07", "2026-06-08"]),
+    (
+        "It is 13–21 Jan, then 3-9 May 2026 and March 3-5, or 14 to 20 June.",
+        ["13 January", "21 January", "2026-05-03", "2026-05-09", "3 March", "5 March", "14 June", "20 June"],
+    ),
+    ("The 21-13 Jan and 30-40 May are none.", []),
     ("It may be 5 and march 5 people, ratio 3:4, 99:99", []),
     ("it was 45 March or 2025-13-40", []),
 ]
@@ -302,11 +363,41 @@ def test_time_stamps_of_log_lines_are_no_facts():
     assert result_of("2025-11-17T01:30:20.027Z start\n2025-11-17T01:30:20.052Z stop\n") == []
 
 
+def test_times_with_other_seconds_are_other_times():
+    found = facts_of("It began at 14:15:02 and ended at 14:15:30, they say.", "date")
+    assert [f.value for f in found] == ["14:15:02", "14:15:30"]
+    assert not any("14:15" in f.forms for f in found)
+    assert "2:15:02 pm" in found[0].forms
+
+
+def test_a_day_without_its_year_is_a_form_of_the_only_one_with_it():
+    (fact,) = facts_of("It is due on 2026-09-01. Yes, on 1 September then.", "date")
+    assert (fact.value, "1 September" in fact.forms) == ("2026-09-01", True)
+
+
+def test_a_day_without_its_year_that_may_be_in_two_years_or_long_ago_stays_one():
+    assert values_of("On 2026-09-01, on 2027-09-01, and on 1 September.", "date")[-1] == "1 September"
+    assert values_of("On 2026-09-01, on 2026-09-02, born 1911-06-03; come on 3 June.", "date")[-1] == "3 June"
+    assert values_of("He died on 6 Dec 1397, and we came on 6 December too.", "date") == ["1397-12-06", "6 December"]
+
+
+def test_a_year_long_ago_is_no_number_in_a_session_with_days_of_that_time():
+    assert values_of("He died on 6 Dec 1397 and the canal of 1391 was new.", "number") == []
+    assert values_of("He counted 1391 and then he died on 6 Dec 1911.", "number") == ["1391"]
+
+
 NAMES = [
     ("We saw Mirela at Larch Cottage. Mirela waved.", ["Mirela", "Larch Cottage"]),
     ("I met Jory's mother and the Bishop of Wenbury there.", ["Jory", "Bishop of Wenbury"]),
     ("On Monday in March the English asked. Then Rowan left, said Rowan.", ["Rowan"]),
     ("The wall is warm. Nothing grows there. Perhaps it will.", []),
+    ("I saw Dunnock there. DUNNOCK is her name.", ["Dunnock"]),
+    ("We have it of the Early Horn there. Early Horn is late, and it is early yet.", ["Early Horn"]),
+    ("We ran s/Outdoors: hollyhocks to H/ there. Then I said, 'Halves,' and it was so.", []),
+    ("See row P11. Released by a breach. In it Released when it is done.", []),
+    ("I saw that Dad and my Mum came.", []),
+    ("Ask the Hask Carriers. Then I asked Hask again.", ["Hask Carriers"]),
+    ("I asked Hask first. Then the Hask Carriers came, and Hask.", ["Hask", "Hask Carriers"]),
     ("You see Hope there, and there is hope in it.", []),
     ("I use Python on Linux with Docker, and the SQL of it.", []),
     ("Ich habe der Frau und dem Mann die Karte auf den Tisch gelegt, nicht das Buch.", []),
@@ -316,6 +407,16 @@ NAMES = [
 @pytest.mark.parametrize(("text", "expected"), NAMES)
 def test_names_are_capitalised_inside_a_sentence_and_nowhere_small(text, expected):
     assert values_of(text, "name") == expected
+
+
+def test_a_name_goes_by_its_capitals_too():
+    (fact,) = facts_of("I saw Dunnock there, she is the DUNNOCK of old.", "name")
+    assert fact.forms == ("Dunnock", "DUNNOCK")
+
+
+def test_the_first_word_of_a_name_goes_by_the_longer_name_that_came_first():
+    (fact,) = facts_of("We asked the Hask Carriers there. Then I asked Hask again.", "name")
+    assert "Hask" in fact.forms
 
 
 def test_a_word_written_small_in_another_message_is_no_name():
@@ -330,6 +431,10 @@ QUOTES = [
         ["auf der kalten Seite", "later on the cold side"],
     ),
     ("Please run `svc restart orders` again for me.", ["svc restart orders"]),
+    ('They call it "the book". The book and the wall, a book, my book, that book.\nThis book.\nHis book.\nA book.', []),
+    ('They call it "the cannonball" there, no other.', ["the cannonball"]),
+    ('They call it "the Book" there. The book.\nThis book.\nHis book.\nA book.\nMy book.', ["the Book"]),
+    ("Please run `git status` and `npm test -q` for me.", []),
     ('He said "no", and "x = f(1)", and "one" and "of the".', []),
     ("```\nprint('a b c', \"several words in here\")\n```", []),
 ]

@@ -48,6 +48,9 @@ ACROSS = [
     ("drei Karten und siebenundvierzig Kilo", True, ["3 Karten", "47 kilograms"]),
     ("a bolt of 9 3/8 and 12 per cent of it", True, ["9 3/8", "12 %"]),
     ("six lines of it", True, ["6 lines"]),
+    ("about 30.7 thousand kWh of it, 3 ft 9 in long", True, ["30700 kWh", "3 feet 9 inches"]),
+    ("from 13–21 Jan and on 6 Dec 1397", False, ["13 January", "21 January", "1397-12-06"]),
+    ("a crate of 147 x 61 x 124", False, ["147 x 61 x 124"]),
     ("nine panes and 8 pm", False, []),
 ]
 
@@ -75,7 +78,8 @@ PIECES = st.sampled_from(
     """src/app.py ./a/b.md:12 https://x.internal:9443/a ETL-727 max_size_ms foo.bar_baz( 5b1e77d 1,204 212 12 3.14 £ $
     EUR x × 610x255 nine two hundred and forty-one thirty panes pots people grams metres kWh ms % per cent working
     days March May. 14 14th of second 2027 2025-11-05 10:25 8 pm am o'clock 9 3/8 drei Karten Kilo v1.2.9 #12
-    (March -5 1.204, "12 it's 'nine six one""".split()
+    (March -5 1.204, "12 it's 'nine six one thousand million ft in inches 30.7 1397 13–21 Jan
+    label-service db.pool rows""".split()
 )
 LINES = st.lists(st.tuples(PIECES, st.sampled_from([" ", " ", " ", "  ", "", "\t", ","])), max_size=14).map(
     lambda pairs: "".join(piece + gap for piece, gap in pairs)

@@ -6,10 +6,12 @@ come without positions: where they occur, and which are needed, is for the metri
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from compactlab.facts.assignments import mine_settings
 from compactlab.facts.commands import mine_commands
+from compactlab.facts.evidence import settled
 from compactlab.facts.fact import FAMILIES, Fact, Family
 from compactlab.facts.merging import Place, merged
 from compactlab.facts.prose import Names
@@ -40,4 +42,6 @@ def mine(messages: Sequence[Message]) -> tuple[Fact, ...]:
         names.read(index, sheet)
         found += [((index, start), made) for start, made in sheet.found if made.value not in tools]
     found += [(place, made) for place, made in names.facts() if made.value not in tools]
-    return merged(found)
+    times = Counter(made.value for _, made in found if made.family == "quote")
+    found = [one for one in found if one[1].family != "quote" or names.is_telling(one[1].value, times[one[1].value])]
+    return merged(settled(found))

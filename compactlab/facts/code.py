@@ -56,7 +56,7 @@ _URL = re.compile(r"(?<![\w+.-])(?:https?|ftp|sftp|ssh|git|wss?|s3|gs|file|postg
 _MAIL = re.compile(r"(?<![\w.+@/-])[A-Za-z0-9][\w.+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,12}(?![\w@])")
 _HOST = re.compile(r"(?<![\w.@/:-])(?:\d{1,3}(?:\.\d{1,3}){3}|[A-Za-z][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){0,5})"
                    r"(?::\d{2,5})?(?![\w:-]|\.\w)")  # fmt: skip
-_HOST_ENDINGS: frozenset[str] = frozenset("com org net io dev internal example cloud".split())
+HOST_ENDINGS: frozenset[str] = frozenset("com org net io dev internal example cloud".split())
 _PATH = re.compile(
     r"((?<!\w)[A-Za-z]:[\\/](?:[\w.+~-]{1,255}[\\/]){0,40}[\w.+~-]{0,255}|[\w.~@+%$*/-]+)(:\d++(?::\d++)?(?![\w/]))?"
 )
@@ -92,7 +92,7 @@ def _host(match: re.Match[str]) -> Sequence[Fact]:
         known = len(labels) == 4 and all(int(label) < 256 for label in labels)
         good = known and (name not in GUESSABLE_HOSTS or _port(value))
     elif len(labels) > 1:
-        ending = labels[-1] in _HOST_ENDINGS and labels[0] not in OBJECTS and len(name) > 6
+        ending = labels[-1] in HOST_ENDINGS and labels[0] not in OBJECTS and len(name) > 6
         good = name not in GUESSABLE_HOSTS and (ending or (_port(value) and len(port) > 3 and not _is_bare_file(name)))
     else:
         good = _port(value) and len(port) >= 4 and (name == "localhost" or "-" in name)

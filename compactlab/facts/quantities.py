@@ -94,8 +94,8 @@ NO_SECONDS: frozenset[str] = frozenset(
     + [str(year) for year in range(1500, 2100, 10)]
 )
 _UNITS = EVERYDAY | TECHNICAL
-_NAMES = {way: name for name, ways in _UNITS.items() for part in ways for way in part.split(" ") if way}
-_NAMES |= {"per cent": "%", "working days": "working days"}
+NAMES = {way: name for name, ways in _UNITS.items() for part in ways for way in part.split(" ") if way}
+NAMES |= {"per cent": "%", "working days": "working days"}
 _CURRENCY = {
     "£": "pounds",
     "€": "euros",
@@ -108,26 +108,27 @@ _CURRENCY = {
 
 CURRENCIES: frozenset[str] = frozenset(_CURRENCY)
 UNIT_STARTS: frozenset[str] = frozenset(
-    start[0] for way in _NAMES if (start := re.match(r"[^\W\d_]+|\W", way)) is not None
+    start[0] for way in NAMES if (start := re.match(r"[^\W\d_]+|\W", way)) is not None
 )
 
 # Symbols of one letter mean a unit in prose only; in code and tables they are suffixes of anything.
-_WAYS = "|".join(re.escape(way) for way in sorted(_NAMES, key=len, reverse=True))
-_AFTER_UNIT = r"(?![\w\ufffc/]|[-.]\w)"
-_MEASURED = re.compile(rf"{BEFORE}({AMOUNT})(?: ?|-)({_WAYS}){_AFTER_UNIT}")
+WAYS = "|".join(re.escape(way) for way in sorted(NAMES, key=len, reverse=True))
+AFTER_UNIT = r"(?![\w\ufffc/]|[-.]\w)"
+_MEASURED = re.compile(rf"{BEFORE}({AMOUNT})(?: ?|-)({WAYS}){AFTER_UNIT}")
 _PRICED = re.compile(rf"(?<![\w$])(£|€|\$|GBP |EUR |USD |CHF ) ?({AMOUNT}){AFTER}")
 _WORDS = rf"(?<![\w-])((?i:{ENGLISH})|{GERMAN})"
-_MEASURED_IN_WORDS = re.compile(rf"{_WORDS}[ -]({_WAYS}){_AFTER_UNIT}")
+_MEASURED_IN_WORDS = re.compile(rf"{_WORDS}[ -]({WAYS}){AFTER_UNIT}")
 THINGS = frozenset("people men women children sheep feet".split())
-_THING = (
-    rf"([a-z]{{2,24}}s|{'|'.join(sorted(THINGS))})(?![\w\ufffc'’/-])"
+THING = (
+    rf"([a-z]{{2,24}}s|{'|'.join(sorted(THINGS))})(?![\w\ufffc'’/=-])"
     r"(?! (?:the|an?|its?|his|her|their|my|your|our|what|that|not|to be)\b)"
 )
-_COUNTED = re.compile(rf"{BEFORE}(?<![$£€] )({AMOUNT}) {_THING}")
-_COUNTED_IN_WORDS = re.compile(rf"{_WORDS} {_THING}")
+_COUNTED = re.compile(rf"{BEFORE}(?<![$£€] )({AMOUNT}) {THING}")
+_COUNTED_IN_WORDS = re.compile(rf"{_WORDS} {THING}")
 _GERMAN_THING = re.compile(rf"(?<![\w-])({GERMAN}) ([A-ZÄÖÜ][a-zäöüß]{{2,24}})(?!\w)")
 _FRACTION = re.compile(rf"{BEFORE}\d{{1,4}} (\d{{1,2}})/(2|3|4|5|6|8|10|16|32)(?![\w/])")
-_SPREAD = re.compile(rf"{BEFORE}(\d{{2,5}}(?:\.\d+)?) ?[x×] ?(\d{{2,5}}(?:\.\d+)?){AFTER}")
+_SIDE = r"(\d{2,5}(?:\.\d{1,6})?|[1-9]\.\d{1,6})"
+_SPREAD = re.compile(rf"{BEFORE}{_SIDE} ?[x×] ?{_SIDE}(?: ?[x×] ?(\d{{1,5}}(?:\.\d{{1,6}})?))?(?! ?[x×] ?\d){AFTER}")
 
 
 def _fraction(match: re.Match[str]) -> Sequence[Fact]:
@@ -140,9 +141,9 @@ def _number(written: str) -> str | None:
 
 
 def _spread(match: re.Match[str]) -> Sequence[Fact]:
-    one, two = match[1], match[2]
-    forms = (f"{one} {sign} {two}" if blank else f"{one}{sign}{two}" for sign in "x×" for blank in (True, False))
-    return (fact("quantity", f"{one} x {two}", *forms, f"{one} by {two}", exact=False),)
+    sides = [side for side in match.groups() if side]
+    forms = (sign.join(sides) for sign in (" x ", "x", " × ", "×", " by "))
+    return (fact("quantity", " x ".join(sides), *forms, canonical(match[0]), exact=False),)
 
 
 def _priced(match: re.Match[str]) -> Sequence[Fact]:
@@ -165,7 +166,7 @@ def _measured_in_prose(match: re.Match[str]) -> Sequence[Fact]:
     number, unit = _number(match[1]), match[2]
     if number is None or _is_trifle(number) or (match[0].endswith("s") and match[0][:-1] in NO_SECONDS):
         return ()
-    return (measure(number, _NAMES[unit], canonical(match[0])),)
+    return (measure(number, NAMES[unit], canonical(match[0])),)
 
 
 def _is_trifle(number: str) -> bool:
@@ -173,25 +174,27 @@ def _is_trifle(number: str) -> bool:
     return number.rstrip("0").rstrip(".") in {"", "1"} and len(number) < 3
 
 
-def _counted(match: re.Match[str]) -> Sequence[Fact]:
+def counted(match: re.Match[str]) -> Sequence[Fact]:
+    """Read a number and the thing behind it; a year counts nothing."""
     number, thing = _number(match[1]), match[2]
-    if (
-        number is None
-        or "." in number
-        or thing in NO_THINGS
-        or thing.lower() in STOP_WORDS
-        or thing.endswith(("ss", "us", "is"))
-    ):
+    if number is None or "." in number or thing in NO_THINGS:
         return ()
-    if (
-        number[0] == "0"
-        or number in {"1", "2"}
-        or (match[1].isdigit() and len(number) == 4 and number[:2] in {"18", "19", "20"})
-    ):
+    if match[1].isdigit() and len(number) == 4 and number[:2] in {"18", "19", "20"}:
+        return ()
+    return count(number, thing, canonical(match[0]))
+
+
+def count(number: str, thing: str, written: str) -> tuple[Fact, ...]:
+    """Give the fact of a whole *number* of things; none, one and two of a thing are in every text and make none.
+
+    >>> count("1204", "orders", "1,204 orders")[0].forms[:3], count("2", "orders", "two orders")
+    (('1204 orders', '1,204 orders', 'one thousand two hundred and four orders'), ())
+    """
+    if thing.lower() in STOP_WORDS or thing.endswith(("ss", "us", "is")) or number[0] == "0" or number in {"1", "2"}:
         return ()
     ways = (f"{way} {thing}" for way in (*spellings(number), *words_of(number)))
     short = is_short(number)
-    return (fact("quantity", f"{number} {thing}", *ways, canonical(match[0]), exact=False, needs_anchor=short),)
+    return (fact("quantity", f"{number} {thing}", *ways, written, exact=False, needs_anchor=short),)
 
 
 @lru_cache(maxsize=8_192)
@@ -220,7 +223,7 @@ def measure(number: str, name: str, written: str) -> Fact:
 
 
 # Sizes, prices and measures everywhere, and in prose what is counted or written in words.
-_IN_UNITS = "".join({way[0] for way in _NAMES if not way[0].isalpha()}) + "Aamxμ"
+_IN_UNITS = "".join({way[0] for way in NAMES if not way[0].isalpha()}) + "Aamxμ"
 QUANTITIES = Rules(
     Rule(_SPREAD, _spread, ("0", "x×")),
     Rule(_PRICED, _priced_in_prose, ("0", "£€$A"), prose=True),
@@ -228,9 +231,9 @@ QUANTITIES = Rules(
     Rule(_MEASURED, _measured_in_prose, ("0", _IN_UNITS), prose=True),
     Rule(_MEASURED, _measured, ("0", _IN_UNITS), prose=False),
     Rule(_MEASURED_IN_WORDS, _measured_in_prose, (NUMERAL,), prose=True),
-    Rule(_COUNTED, _counted, ("0", "ax"), prose=True),
-    Rule(_COUNTED_IN_WORDS, _counted, (NUMERAL,), prose=True),
-    Rule(_GERMAN_THING, _counted, (NUMERAL,), prose=True),
+    Rule(_COUNTED, counted, ("0", "ax"), prose=True),
+    Rule(_COUNTED_IN_WORDS, counted, (NUMERAL,), prose=True),
+    Rule(_GERMAN_THING, counted, (NUMERAL,), prose=True),
     Rule(_FRACTION, _fraction, ("0", "/"), prose=True),
     across=True,
 )

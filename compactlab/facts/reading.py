@@ -14,8 +14,10 @@ from functools import lru_cache
 import msgspec
 
 from compactlab.facts.code import ADDRESSES, ARGUMENTS
+from compactlab.facts.compounds import COMPOUNDS
 from compactlab.facts.counting import NUMBER_WORDS
-from compactlab.facts.dates import DATES, MONTH_NAMES
+from compactlab.facts.counts import COUNTS, FACTORS, SCALED
+from compactlab.facts.dates import DATES, MONTH_NAMES, TIMES
 from compactlab.facts.errors import ERRORS, LOGS
 from compactlab.facts.fact import Fact
 from compactlab.facts.identifiers import DEFINED, IDENTIFIERS
@@ -27,7 +29,7 @@ from compactlab.facts.sheet import Sheet
 from compactlab.facts.text import FILLER, blank
 from compactlab.transcript import ToolCall
 
-STAGES = (ARGUMENTS, ADDRESSES, DATES, IDENTIFIERS, QUANTITIES, NUMBERS)
+STAGES = (ARGUMENTS, ADDRESSES, DATES, IDENTIFIERS, SCALED, QUANTITIES, NUMBERS)
 """Who reads in turn: who comes later sees only what was left."""
 ALL = Rules(*(rule for stage in STAGES for rule in stage.rules))
 
@@ -35,6 +37,7 @@ ALL = Rules(*(rule for stage in STAGES for rule in stage.rules))
 MEASURE, PRICE, TIME, COUNT = 1, 2, 4, 8
 _CROSS: frozenset[str] = frozenset("x×")
 _HALF_DAYS: frozenset[str] = frozenset("a p am pm o O".split())
+_COUNTED = THINGS | _HALF_DAYS | FACTORS.keys()
 # Plain words that may be a part of something, outside prose.
 _TELLING = MONTH_NAMES | UNIT_STARTS | CURRENCIES | _CROSS
 _NO_MARKS: frozenset[str] = frozenset()
@@ -90,7 +93,7 @@ def _head(text: str) -> int:
         return MEASURE if len(first) > 1 else PRICE | TIME | (COUNT if "/" in text else 0)
     if first in UNIT_STARTS or first in _CROSS:
         return MEASURE | COUNT
-    return COUNT if first[-1] == "s" or first in THINGS or first in _HALF_DAYS or first[0].isupper() else 0
+    return COUNT if first[-1] == "s" or first in _COUNTED or first[0].isupper() else 0
 
 
 @lru_cache(maxsize=65_536)
@@ -199,8 +202,8 @@ def _joined(readings: Iterable[tuple[int, Reading]]) -> Reading:
 def _by_prose(looks: Iterable[Look], *, arguments: bool) -> dict[bool, Lines]:
     looks = tuple(looks)
     return {
-        False: Lines(Looks(*looks), prose=False, arguments=arguments),
-        True: Lines(Looks(*looks, *QUOTES), prose=True, arguments=arguments),
+        False: Lines(Looks(*looks, COMPOUNDS[False], COUNTS[False]), prose=False, arguments=arguments),
+        True: Lines(Looks(*looks, *QUOTES, *TIMES, COMPOUNDS[True], COUNTS[True]), prose=True, arguments=arguments),
     }
 
 

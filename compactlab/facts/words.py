@@ -32,7 +32,8 @@ NO_THINGS: frozenset[str] = frozenset(
     stays fits exists skips closes lands contradicts stores adds equals exceeds contains includes matches remains
     returns arrives happens belongs covers differs agrees applies appears means lives dies counts costs abs says
     goes comes makes takes gives gets seems looks needs wants runs stands lies plus minus versus less unless
-    because towards afterwards""".split()
+    because towards afterwards pays replaces hardens discards holds shows keeps reads writes leads leaves brings puts
+    tells asks begins ends starts stops opens helps hits sits breaks""".split()
 )
 
 # Capitalised words that name no person, place or thing of a session.
@@ -46,5 +47,5 @@ NO_NAMES: frozenset[str] = frozenset(
     excel google chrome firefox slack internet web api url ci pr readme todo note yes no thanks hello hi dear
     sorry please true false none null review finish agreed worked validate unreleased counter makefile dockerfile
     chapter section table figure part step appendix north south east west glob grep read write edit task enum
-    array object string number""".split()
+    array object string number dad mum mom daddy mummy""".split()
 )

@@ -25,6 +25,11 @@ _LONG = re.compile(rf"\S{{{BLOB},}}+")
 _LONG_BLANK = re.compile(r"[ \t]{41,}+")
 _LONG_GAP = re.compile(r"\n{41,}+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_=-]+")
+# Lines of the letters of base64, the first of them long: a blob as programs wrap one, with or without line numbers.
+_LEAD = r"[ \t]{0,12}+(?:\d{1,7}[\t→])?+"
+_WRAPPED = re.compile(
+    rf"^{_LEAD}[A-Za-z0-9+/_-]{{{BLOB},}}+={{0,2}}(?:\r?\n{_LEAD}[A-Za-z0-9+/_-]++={{0,2}}(?=\r?$))+", re.MULTILINE
+)
 _LINE_NUMBER = re.compile(r"\n(?:[ \t]{0,12}+\d{1,7}[\t→]|\d{1,6}(?::(?!\d\d(?:\D|\Z))|-(?=[ \t])))")
 _WRAP = re.compile(r"\n(?=[^\W\d_])")
 SHORTEST_WRAPPED = 50  # letters of a line that may have been wrapped
@@ -87,7 +92,10 @@ def without_surrogates(text: str) -> str:
 
 def without_blobs(text: str) -> str:
     """Put one filler for each run without a blank that is over 2,000 characters long or base64; shorten long blanks."""
-    text = _LONG_BLANK.sub(lambda match: match[0][:40], _LONG.sub(_shortened, text))
+    short = _LONG.sub(_shortened, text)
+    if FILLER in short and "\n" in text and short != text:
+        short = _LONG.sub(_shortened, _WRAPPED.sub(_unwrapped_blob, text))
+    text = _LONG_BLANK.sub(lambda match: match[0][:40], short)
     return _LONG_GAP.sub("\n" * 40, text)
 
 
@@ -95,6 +103,18 @@ def _shortened(match: re.Match[str]) -> str:
     if match.end() - match.start() > LONGEST_TOKEN:
         return FILLER
     return FILLER if any(_is_base64(run) for run in _BASE64.findall(match[0]) if len(run) >= BLOB) else match[0]
+
+
+def _unwrapped_blob(match: re.Match[str]) -> str:
+    """Put one filler for the lines of a blob: all as long as the first, which are mostly base64, and a shorter last."""
+    lines = match[0].split("\n")
+    bare = [re.split("[\t→]", line.strip())[-1] for line in lines]
+    whole = next((i for i, line in enumerate(bare) if len(line) != len(bare[0])), len(bare))
+    if sum(map(_is_base64, bare[:whole])) <= whole / 2:
+        return match[0]
+    last = bare[whole] if whole < len(bare) else ""
+    ends = last and len(last) < len(bare[0]) and len(last) % 4 == 0 and (last[-1] == "=" or whole > 1)
+    return "\n".join([FILLER, *lines[whole + bool(ends) :]])
 
 
 def _is_base64(run: str) -> bool:
@@ -129,9 +149,9 @@ def unwrapped(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _joint(match: re.Match[str]) -> str:
-    """A blank behind a line that is long enough to have been wrapped, the line's end behind another."""
+    """A blank behind a line that is long enough to have been wrapped, a line end behind another, and behind cells."""
     before = match.string[max(0, match.start() - SHORTEST_WRAPPED) : match.start()]
-    return " " if len(before) == SHORTEST_WRAPPED and "\n" not in before else "\n"
+    return " " if len(before) == SHORTEST_WRAPPED and "\n" not in before and "\t" not in before else "\n"
 
 
 class Spans:
