@@ -4,11 +4,13 @@ import json
 
 import pytest
 import runs
+from histories import agent, call, user
 
 from compactlab.harness.fates import fates
 from compactlab.matching import VERDICTS, Matcher, Pattern
 from compactlab.readers import read
 from compactlab.report.table import families
+from compactlab.transcript import Transcript
 
 SESSIONS = [read(path)[0] for path in runs.TRANSCRIPTS[::4]]
 
@@ -87,3 +89,15 @@ def test_the_families_are_columns_and_pool_to_the_headline():
     text = runs.command("report", runs.whole().results.folder, "--table", "families").stdout
     assert section.title in text
     assert section.legend[:60] in text
+
+
+def test_a_credential_beside_a_fact_is_masked_where_the_fact_is_quoted():
+    key = "sk-live_" + "9f8e7d6c5b4a3928" * 2
+    told = agent(f"The relay listens on port 48213, its key is API_KEY={key} for now.")
+    asked = agent(call("c", "bash", '{"command": "nc relay 48213"}'))
+    talk = (user("Set it up."), told, *(agent(f"Step {n}.") for n in range(4)), user("Go on."), agent(), asked, agent())
+    transcript = Transcript("masked", "compactlab", talk)
+    found = [fate for share in (0.5, 0.7, 0.8) for fate in fates(transcript, share, ("none",))]
+    assert any("48213" in fate.story.value for fate in found)
+    assert all(key not in fate.story.home_text + fate.story.used_text for fate in found)
+    assert any("API_KEY=***" in fate.story.home_text for fate in found)
