@@ -162,7 +162,7 @@ def _solved(case: Case, programme: _Programme, room: float) -> set[int]:
     found = milp(
         gain,
         constraints=LinearConstraint(rows, ub=limits),
-        integrality=np.ones(len(gain)),
+        integrality=np.arange(len(gain)) < choices,  # facts are whole by themselves once the choices are
         bounds=Bounds(0, 1),
         options={"time_limit": SECONDS, "mip_rel_gap": 0.0},
     )

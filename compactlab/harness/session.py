@@ -185,7 +185,7 @@ class _Session:
             return rows.block(key, [], "failed", receipt.reason)
         if key.size_of:
             return self._of_size(key, case, rows, trial.tokens)
-        block = rows.block(key, metrics.measure(trial), receipt.outcome, receipt.reason, model=receipt.model)
+        block = rows.block(key, _measured(trial), receipt.outcome, receipt.reason, model=receipt.model)
         changed = mutated(trial)
         verdicts = [verdict(trial.presence, fact, changed) for fact in in_order(case.needed)]
         result = _left(compaction, case.base) | {"needed": verdicts}
@@ -216,6 +216,13 @@ class _Session:
         drawn = [_of_control(draw(case, tokens, seed)) for seed in seeds]
         means = [round(sum(score.value for score in scores) / DRAWS, 6) for scores in zip(*drawn, strict=True)]
         return [score._replace(value=mean) for score, mean in zip(drawn[0], means, strict=True)]
+
+
+def _measured(trial: Trial) -> list[Score]:
+    """All scores of a strategy; equal results share them, as those of one that takes no target, whatever its budget."""
+    receipt = trial.receipt
+    cost = (receipt.model_calls, receipt.model_tokens) if receipt else ()
+    return trial.case.cached((trial.messages, cost), lambda: list(metrics.measure(trial)))
 
 
 def _of_control(trial: Trial) -> list[Score]:

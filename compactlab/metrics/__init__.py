@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -100,10 +100,10 @@ class Case:
         return frozenset(block for message in self.base for block in message.blocks)
 
     @cached_property
-    def _kept(self) -> dict[str, Any]:
+    def _kept(self) -> dict[Hashable, Any]:
         return {}
 
-    def cached(self, name: str, make: Callable[[], T]) -> T:
+    def cached(self, name: Hashable, make: Callable[[], T]) -> T:
         """What *make* gives, made once a case: for what looks at the same things again and again."""
         if name not in self._kept:
             self._kept[name] = make()

@@ -18,6 +18,7 @@ from compactlab.matching import Matcher
 from compactlab.metrics import Case, Score, Trial
 from compactlab.probes.mined import AtRisk, mask, matcher_of
 from compactlab.second_miner import mine_again
+from compactlab.transcript import Messages
 
 
 class Needed(NamedTuple):
@@ -43,7 +44,7 @@ def needed_again(case: Case) -> Needed:
 
     The first miner's facts are looked for too, so that no word of theirs binds a value, but they count for nothing.
     """
-    second = mine_again((*case.base, *case.future))
+    second = _mined((*case.base, *case.future))
     facts = (*second, *case.risk.facts)
     common = {case.risk.facts[fact].value for fact in case.risk.excluded}
     excluded = frozenset(i for i, fact in enumerate(facts) if i >= len(second) or fact.value in common)
@@ -53,6 +54,12 @@ def needed_again(case: Case) -> Needed:
         if use.kind == "action":
             groups[facts[index].family].append(index)
     return Needed(risk, tuple((family, mask(found), len(found)) for family, found in sorted(groups.items())))
+
+
+@lru_cache(maxsize=2)
+def _mined(messages: Messages) -> tuple[Fact, ...]:
+    """The facts of a session, once for all cuts: what stood before one and what followed are together the same."""
+    return mine_again(messages)
 
 
 @lru_cache(maxsize=2)
