@@ -23,6 +23,6 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture(scope="session")
-def fixture_summary():
-    """The summary of the README's own run: all recorded sessions under every strategy."""
+def fixture_report():
+    """The report of the README's own run: all recorded sessions under every strategy."""
     return runs.everything()

@@ -5,12 +5,11 @@ import tempfile
 from pathlib import Path
 
 from compactlab import run
-from compactlab.report.table import to_markdown
+from compactlab.report import Report
 from compactlab.signature import signature
-from compactlab.summary import summarise
 
 ROOT = Path(__file__).parent.parent
-EXPECTED = ROOT / "fixtures" / "expected" / "summary.md"
+EXPECTED = ROOT / "fixtures" / "expected" / "report.md"
 COLUMNS = (
     "strategy",
     "tokens kept",
@@ -19,14 +18,16 @@ COLUMNS = (
     "oracle",
     "loose",
     "irrecoverable",
+    "rules kept",
     "probes kept",
     "errors",
 )
 TABLE = re.compile(r"(?<=<!-- table: made by tests/rerecord.py -->\n).*(?=<!-- /table -->)", re.DOTALL)
 
 
-def readme_table(summary):
-    """The README's table: the columns that need no explanation, and the signature."""
+def readme_table(report):
+    """The README's table: the columns that need no explanation, what beats the bars, and the signature."""
+    summary = report.summary
     lines = ["| " + " | ".join(COLUMNS) + " |", "|:--" + "|--:" * (len(COLUMNS) - 1) + "|"]
     for row in summary.rows:
         kept = (row.probes["kept"] + row.probes["both"]) / row.asked
@@ -39,17 +40,18 @@ def readme_table(summary):
             "-" if best is None else f"{best.mean:.2f}",
             f"{row.loose.mean:.2f}",
             f"{row.irrecoverable.mean:.2f} ± {row.irrecoverable.half:.2f}",
+            f"{row.rules.mean:.2f} ± {row.rules.half:.2f}",
             f"{kept:.0%}",
             str(row.errors),
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", f"`{signature(summary)}`", ""])
+    return "\n".join([*lines, "", *report.sentences, "", f"`{signature(summary)}`", ""])
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        summary = summarise(run(ROOT / "fixtures" / "transcripts", Path(folder) / "run"))
-    EXPECTED.parent.mkdir(exist_ok=True)
-    EXPECTED.write_text(to_markdown(summary), encoding="utf-8")
+        report = Report(run(ROOT / "fixtures" / "transcripts", Path(folder) / "run"))
+        EXPECTED.write_text(report.markdown(), encoding="utf-8")
+        table = readme_table(report)
     readme = ROOT / "README.md"
-    readme.write_text(TABLE.sub(lambda _: readme_table(summary), readme.read_text(encoding="utf-8")), encoding="utf-8")
+    readme.write_text(TABLE.sub(lambda _: table, readme.read_text(encoding="utf-8")), encoding="utf-8")

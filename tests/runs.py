@@ -19,6 +19,7 @@ from compactlab.metrics import Case
 from compactlab.probes.hand import HandProbes, load
 from compactlab.probes.mined import AtRisk, matcher_of
 from compactlab.readers import read, write
+from compactlab.report import Report
 from compactlab.results import Results
 from compactlab.summary import Summary, summarise
 from compactlab.tokens import Meter
@@ -123,5 +124,5 @@ def case(name, share):
 
 @cache
 def everything():
-    """Make the run of the README, all recorded sessions under every strategy, and give its summary."""
-    return summarise(run(FIXTURES, scratch() / "everything", Settings(jobs=2)))
+    """Make the run of the README, all recorded sessions under every strategy, and give its report."""
+    return Report(run(FIXTURES, scratch() / "everything", Settings(jobs=2)))

@@ -7,18 +7,17 @@ import pytest
 from rerecord import EXPECTED, TABLE, readme_table
 
 from compactlab.cli import COMMANDS, parser
-from compactlab.report.table import to_markdown
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_fixtures_give_the_expected_summary(fixture_summary):
-    assert to_markdown(fixture_summary) == EXPECTED.read_text(encoding="utf-8")
+def test_the_fixtures_give_the_expected_report(fixture_report):
+    assert fixture_report.markdown() == EXPECTED.read_text(encoding="utf-8")
 
 
-def test_the_table_of_the_readme_is_the_one_that_the_fixtures_give(fixture_summary):
-    assert TABLE.search(README)[0] == readme_table(fixture_summary)
+def test_the_table_of_the_readme_is_the_one_that_the_fixtures_give(fixture_report):
+    assert TABLE.search(README)[0] == readme_table(fixture_report)
 
 
 def test_every_file_of_the_tree_exists_and_every_file_is_in_the_tree():

@@ -203,6 +203,6 @@ def _chance(summary: Summary) -> str:
 def _decoys(summary: Summary) -> str:
     rates = ", ".join(f"{family} {found.rate:.0%}" for family, found in summary.decoys.items())
     return (
-        "decoys, values that differ from a fact at risk in one late digit and stood nowhere before the cut, that look"
-        f" needed after it, a needed fact that has one: {rates}."
+        "decoys, values that differ from a fact at risk in one late digit and stood nowhere before the cut: how many"
+        f" look needed after it, for each needed fact that has one: {rates}."
     )
