@@ -1,5 +1,6 @@
 """Hypothesis without deadlines, the same examples each time where `CI` is set; studies by `-m`; the README's run."""
 
+import gc
 import os
 
 import pytest
@@ -20,6 +21,15 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=studies)
         out = set(studies)
         items[:] = [item for item in items if item not in out]
+
+
+@pytest.fixture
+def unswept():
+    """Times are of the code alone: nothing is swept up of what earlier tests left."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -300,6 +300,7 @@ def test_it_weighs_ten_times_as_much_for_a_session_ten_times_as_long(name, targe
 
 
 @pytest.mark.study
+@pytest.mark.usefixtures("unswept")
 @every_strategy
 @pytest.mark.parametrize("target", [None, 4_000])
 def test_at_length_its_time_grows_with_the_session(name, target):

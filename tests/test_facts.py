@@ -231,6 +231,7 @@ SLOW = {
 
 
 @pytest.mark.study
+@pytest.mark.usefixtures("unswept")
 @pytest.mark.parametrize("kind", SLOW)
 def test_twice_the_text_takes_about_twice_the_time(kind):
     def seconds(length):

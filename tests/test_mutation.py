@@ -4,7 +4,6 @@ Values overlap (a path stands inside a command), so taking one out may hurt thos
 found here by plain search for substrings, so that the package is not asked to judge itself.
 """
 
-from collections import defaultdict
 
 import pytest
 import runs
@@ -63,17 +62,13 @@ def altered(value):
 
 
 def changed(texts, spots, how):
-    merged = defaultdict(list)
-    for at, start, end in sorted(spots):
-        if merged[at] and start < merged[at][-1][1]:
-            merged[at][-1][1] = max(end, merged[at][-1][1])
-        else:
-            merged[at].append([start, end])
-    made = list(texts)
-    for at, spans in merged.items():
-        for start, end in reversed(spans):
-            made[at] = made[at][:start] + how(made[at][start:end]) + made[at][end:]
-    return made
+    """The texts with each spot changed by itself, those that overlap too."""
+    made = [list(text) for text in texts]
+    for at, start, end in spots:
+        for place, character in enumerate(how(texts[at][start:end]), start):
+            if character != texts[at][place]:
+                made[at][place] = character
+    return ["".join(text) for text in made]
 
 
 def overlapping(spots, other_spots):
