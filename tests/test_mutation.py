@@ -4,7 +4,6 @@ Values overlap (a path stands inside a command), so taking one out may hurt thos
 found here by plain search for substrings, so that the package is not asked to judge itself.
 """
 
-
 import pytest
 import runs
 from histories import agent, call, messages, result, system, user
