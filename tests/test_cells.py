@@ -4,8 +4,8 @@ import pools
 import pytest
 import runs
 
-from compactlab.summary.cells import Cell, cells, possible, session_means
-from compactlab.summary.pool import Group, Pool
+from compactlab.summary.cells import Cell, cells, possible
+from compactlab.summary.pool import Group, Pool, session_means
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ Which tool ran it does not matter: a call counts if an argument is named like a 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
 from compactlab.facts.fact import fact
 from compactlab.facts.sheet import Sheet
 from compactlab.facts.text import FILLER, canonical, normal
+from compactlab.tools import decoded
 from compactlab.transcript import ToolCall
 
 KEYS = ("command", "cmd", "script", "commands", "shell_command", "command_line", "bash_command")
@@ -90,11 +90,8 @@ def mine_commands(sheet: Sheet) -> None:
 
 def scripts_of(call: ToolCall) -> Iterator[str]:
     """Give the shell texts among the arguments of *call*: strings, or the last word of `["bash", "-lc", …]`."""
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return
-    for key in KEYS if isinstance(arguments, dict) else ():
+    arguments = decoded(call)
+    for key in KEYS:
         value = arguments.get(key)
         if isinstance(value, str):
             yield value

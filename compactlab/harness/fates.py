@@ -114,13 +114,23 @@ def verdict(present: Presence, fact: int, mutated: Collection[int] = ()) -> str:
 
 
 def _quoted(message: Message, matcher: Matcher, fact: int) -> str:
-    """The words around a fact in the first block of a message that holds it, credentials among them masked."""
-    for block in message.blocks:
-        if any(hit.pattern == fact for hit in matcher.block(block)):
-            text = clean(canonical(readable(block)))
-            start, end = next((s, e) for s, e, pattern in matcher.spans(text) if pattern == fact)
-            return _around(without_secrets(text).replace(FILLER, "*"), start, end)
-    raise LookupError(f"fact {fact} does not stand in the message that was said to hold it")
+    """The words around a fact in the first block of a message that holds it."""
+    found = first_place([message], matcher, {fact})
+    if found is None:
+        raise LookupError(f"fact {fact} does not stand in the message that was said to hold it")
+    return _around(*found)
+
+
+def first_place(
+    messages: Iterable[Message], matcher: Matcher, patterns: Collection[int]
+) -> tuple[str, int, int] | None:
+    """Give the first block's text that holds one of *patterns*, credentials masked, and where in it that stands."""
+    for block in (block for message in messages for block in message.blocks):
+        hit = next((hit for hit in matcher.block(block) if hit.pattern in patterns), None)
+        if hit:
+            text = without_secrets(clean(canonical(readable(block)))).replace(FILLER, "*")
+            return text, hit.start, hit.end
+    return None
 
 
 def _around(text: str, start: int, end: int) -> str:

@@ -7,7 +7,6 @@ of things, quoted words), by who said them, and by how late they stand.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,7 +16,7 @@ from typing import NamedTuple
 from compactlab.llm import Reply, Request
 from compactlab.llm.prompts import SECTIONS
 from compactlab.tokens import DEFAULT_COUNTER, counter
-from compactlab.tools import tool_name
+from compactlab.tools import decoded, tool_name
 from compactlab.transcript import Message, Text, ToolCall, ToolResult
 
 LONGEST_LINE = 240
@@ -181,12 +180,7 @@ def _files(messages: Sequence[Message]) -> list[str]:
 
 
 def _paths(call: ToolCall) -> list[str]:
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return []
-    if not isinstance(arguments, dict):
-        return []
+    arguments = decoded(call)
     return [value for key in _PATH_KEYS if isinstance(value := arguments.get(key), str) and value]
 
 

@@ -11,8 +11,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compactlab.errors import SpecError
-from compactlab.signature import signature
+from compactlab.plots._canvas import COLOURS, GREY, MARKERS, signed, write
 from compactlab.summary import Summary
 from compactlab.summary.curves import Curve, Curves
 from compactlab.summary.points import Point
@@ -20,10 +19,7 @@ from compactlab.summary.points import Point
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_GREY = "#9a9a9a"
 _BAND = "#f4d58d"
-_COLOURS = ("#0b5fa5", "#c2410c", "#15803d", "#7c3aed", "#b91c1c", "#0e7490", "#a16207", "#be185d", "#374151")
-_MARKERS = "osD^vPXph"
 _CONTROLS = {"oracle": (0, (5, 1.5)), "regex_lines": (0, (3, 1, 1, 1)), "random": (0, (1, 1.2))}
 _WRAP = 44  # letters of a line in the legend
 _APART = 0.04  # of the axis, between two names of budgets
@@ -51,8 +47,7 @@ def figure(curves: Curves, summary: Summary) -> Figure:
     axes.set_xlim(left, 1.01)
     if axes.get_legend_handles_labels()[0]:
         canvas.legend(frameon=False, fontsize=8.5, loc="outside right upper", labelspacing=0.7, handlelength=2.8)
-    canvas.supxlabel("\n".join(textwrap.wrap(signature(summary), 150)), fontsize=6, color="#555555")
-    return canvas
+    return signed(canvas, summary)
 
 
 def _left(curves: Curves) -> float:
@@ -63,7 +58,7 @@ def _left(curves: Curves) -> float:
 
 def _style(place: int) -> tuple[str, str]:
     """Colour and marker of the curve at a place: no two alike before both have run out."""
-    return next(islice(zip(cycle(_COLOURS), cycle(_MARKERS + "<>"), strict=False), place, None))
+    return next(islice(zip(cycle(COLOURS), cycle(MARKERS + "<>"), strict=False), place, None))
 
 
 def _budgets(axes: Any, curves: Curves) -> None:  # noqa: ANN401  # untyped library
@@ -94,7 +89,7 @@ def _controls(axes: Any, curves: Curves) -> None:  # noqa: ANN401  # same
     for name, dashes in _CONTROLS.items():
         line = sorted(curves.control(name).values())
         if line:
-            axes.plot(*zip(*line, strict=True), color=_GREY, lw=1.4, ls=dashes, zorder=2, label=f"{name}, same sizes")
+            axes.plot(*zip(*line, strict=True), color=GREY, lw=1.4, ls=dashes, zorder=2, label=f"{name}, same sizes")
 
 
 def _drawn(axes: Any, curve: Curve, style: tuple[str, str], full: set[int]) -> None:  # noqa: ANN401  # same
@@ -149,8 +144,4 @@ def _dressed(axes: Any, curves: Curves, summary: Summary) -> None:  # noqa: ANN4
 
 def save(curves: Curves, summary: Summary, path: str | Path) -> None:
     """Write the figure; the ending of *path* (png, svg, pdf) says how."""
-    canvas = figure(curves, summary)
-    known = canvas.canvas.get_supported_filetypes()
-    if Path(path).suffix.lstrip(".") not in known:
-        raise SpecError(f"{path}: expected a figure's ending, one of {', '.join(sorted(known))}")
-    canvas.savefig(path, dpi=150)
+    write(figure(curves, summary), path)

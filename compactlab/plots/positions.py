@@ -6,23 +6,17 @@ right the turns since a fact was last mentioned, each step twice as wide as the 
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compactlab.errors import SpecError
 from compactlab.metrics.position import TENTHS
-from compactlab.signature import signature
+from compactlab.plots._canvas import COLOURS, GREY, MARKERS, signed, write
 from compactlab.summary import Row, Summary
 from compactlab.summary.pool import Group, Pool
 from compactlab.summary.positions import Kept, by_age, by_tenth, youngest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_GREY = "#9a9a9a"
-_COLOURS = ("#0b5fa5", "#c2410c", "#15803d", "#7c3aed", "#b91c1c", "#0e7490", "#a16207", "#be185d", "#374151")
-_MARKERS = "osD^vPXph"
 
 
 def figure(pool: Pool, summary: Summary) -> Figure:
@@ -35,8 +29,8 @@ def figure(pool: Pool, summary: Summary) -> Figure:
     tenths = [str(n) for n in range(1, TENTHS + 1)]
     spans = sorted({span for row in rows for span in by_age(pool, _group(row))}, key=youngest)
     for i, row in enumerate(rows):
-        colour, marker = _COLOURS[i % len(_COLOURS)], _MARKERS[i % len(_MARKERS)]
-        style = {"color": colour, "marker": marker} if row.label != "none" else {"color": _GREY, "marker": None}
+        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+        style = {"color": colour, "marker": marker} if row.label != "none" else {"color": GREY, "marker": None}
         _line(left, by_tenth(pool, _group(row)), tenths, {**style, "label": row.name})
         _line(right, by_age(pool, _group(row)), spans, style)
     _dressed(left, tenths, "tenth of the weight before the cut, 1 the oldest")
@@ -44,8 +38,7 @@ def figure(pool: Pool, summary: Summary) -> Figure:
     left.set_ylabel("bound retention (share of facts at risk)")
     canvas.suptitle(f"Where facts are lost: {summary.at_risk:,} at risk in {summary.cuts} cuts", fontsize=11)
     canvas.legend(frameon=False, fontsize=8.5, loc="outside right upper")
-    canvas.supxlabel("\n".join(textwrap.wrap(signature(summary), 150)), fontsize=6, color="#555555")
-    return canvas
+    return signed(canvas, summary)
 
 
 def _group(row: Row) -> Group:
@@ -76,8 +69,4 @@ def _dressed(axes: Any, keys: list[str], name: str) -> None:  # noqa: ANN401  # 
 
 def save(pool: Pool, summary: Summary, path: str | Path) -> None:
     """Write the figure; the ending of *path* (png, svg, pdf) says how."""
-    canvas = figure(pool, summary)
-    known = canvas.canvas.get_supported_filetypes()
-    if Path(path).suffix.lstrip(".") not in known:
-        raise SpecError(f"{path}: expected a figure's ending, one of {', '.join(sorted(known))}")
-    canvas.savefig(path, dpi=150)
+    write(figure(pool, summary), path)

@@ -6,17 +6,14 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from compactlab.errors import SpecError
-from compactlab.signature import signature
+from compactlab.plots._canvas import COLOURS, GREY, signed, write
 from compactlab.stats import Estimate
 from compactlab.summary import Row, Summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_GREY = "#9a9a9a"
 _ASIDE = 0.012  # random draws have their strategy's size; drawn a little beside it they can be seen
-_COLOURS = ("#0b5fa5", "#c2410c", "#15803d", "#7c3aed", "#b91c1c", "#0e7490", "#a16207", "#be185d", "#374151")
 
 _LINE = 0.045  # height of a line of text, in the units of the axis
 _CROWDED = 0.8  # from here on names stand to the left of their points
@@ -45,7 +42,7 @@ def figure(summary: Summary) -> Figure:
     for row in summary.rows:
         if not row.is_control and row.bound and not _never_met(row):
             curves.setdefault(row.label, []).append(row)
-    for rows, colour in zip(curves.values(), _COLOURS * len(curves), strict=False):
+    for rows, colour in zip(curves.values(), COLOURS * len(curves), strict=False):
         rows.sort(key=lambda row: row.saved.mean)
         axes.plot(
             [r.saved.mean for r in rows], [r.bound.mean for r in rows if r.bound], color=colour, lw=0.8, alpha=0.5
@@ -58,11 +55,10 @@ def figure(summary: Summary) -> Figure:
             axes.plot([], [], "o-", color=colour, lw=0.8, label=f"{rows[0].label}{model}")
     for row in summary.rows:
         if row.is_control:
-            _add(axes, row, _Label(row.name, _GREY, "s"), labels)
+            _add(axes, row, _Label(row.name, GREY, "s"), labels)
     _named(axes, labels)
     _dressed(axes, summary)
-    canvas.supxlabel("\n".join(textwrap.wrap(signature(summary), 130)), fontsize=6, color="#555555")
-    return canvas
+    return signed(canvas, summary, 130)
 
 
 def _point(axes: Any, at: tuple[float, Estimate], colour: str, marker: str) -> None:  # noqa: ANN401  # untyped library
@@ -79,9 +75,9 @@ def _never_met(row: Row) -> bool:
 
 def _beside(axes: Any, row: Row) -> None:  # noqa: ANN401  # matplotlib is untyped here
     if luck := row.same_size.get("random"):
-        _point(axes, (row.saved.mean - _ASIDE, luck), _GREY, "x")
+        _point(axes, (row.saved.mean - _ASIDE, luck), GREY, "x")
     if best := row.same_size.get("oracle"):
-        axes.plot(row.saved.mean, best.mean, "_", color=_GREY, ms=9)
+        axes.plot(row.saved.mean, best.mean, "_", color=GREY, ms=9)
 
 
 def _add(axes: Any, row: Row, label: _Label, labels: dict[tuple[float, float], list[_Label]]) -> None:  # noqa: ANN401  # same
@@ -116,16 +112,12 @@ def _dressed(axes: Any, summary: Summary) -> None:  # noqa: ANN401  # same
     axes.grid(color="#e5e5e5", lw=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.plot([], [], "x", color=_GREY, label="random units, same size (mean of 20 draws)")
-    axes.plot([], [], "_", color=_GREY, ms=9, label="oracle, same size")
-    axes.plot([], [], "s", color=_GREY, label="controls of their own size")
+    axes.plot([], [], "x", color=GREY, label="random units, same size (mean of 20 draws)")
+    axes.plot([], [], "_", color=GREY, ms=9, label="oracle, same size")
+    axes.plot([], [], "s", color=GREY, label="controls of their own size")
     axes.legend(frameon=False, fontsize=8, loc="lower left")
 
 
 def save(summary: Summary, path: str | Path) -> None:
     """Write the figure; the ending of *path* (png, svg, pdf) says how."""
-    canvas = figure(summary)
-    known = canvas.canvas.get_supported_filetypes()
-    if Path(path).suffix.lstrip(".") not in known:
-        raise SpecError(f"{path}: expected a figure's ending, one of {', '.join(sorted(known))}")
-    canvas.savefig(path, dpi=150)
+    write(figure(summary), path)

@@ -11,14 +11,12 @@ def section(pool: Pool, summary: Summary) -> Section:
     """Facts per thousand tokens before and after, lift, and facts lost per thousand tokens saved."""
     rows = []
     for row in summary.rows:
-        records = pool.groups[Group(row.label, "", row.budget)]
-        total = {metric: sum(r.value for r in records if r.metric == metric) for metric in _METRICS}
-        facts = sum(record.n for record in records if record.metric == "retention_bound")
+        sums = pool.sums(Group(row.label, "", row.budget)).items()
+        total = {metric: sum(value for (name, *_), (value, _) in sums if name == metric) for metric in _METRICS}
+        facts = sum(n for (name, *_), (_, n) in sums if name == "retention_bound")
         numbers = density(facts, total["retention_bound"], total["tokens_before"], total["tokens_after"])
         rows.append((row.name, *("-" if number is None else f"{number:.2f}" for number in numbers)))
-    return Section(
-        "Density and lift", ("strategy", "facts/kT before", "after", "lift", "lost per kT saved"), rows, LEGEND
-    )
+    return Section("Density and lift", COLUMNS, rows, LEGEND)
 
 
 COLUMNS = ("strategy", "facts/kT before", "after", "lift", "lost per kT saved")

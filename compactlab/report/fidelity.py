@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -18,14 +17,13 @@ BAD_ENDS = ("failed", "killed", "timeout")
 class _Sums(NamedTuple):
     """Sums of values and of n by (metric, family, group)."""
 
-    values: Mapping[tuple[str, str, str], float]
-    sizes: Mapping[tuple[str, str, str], int]
+    by: Mapping[tuple[str, str, str], tuple[float, int]]
 
     def share(self, metric: str, family: str | None = None, group: str | None = None) -> float | None:
         """Value over n of all records that agree; None where there are none."""
-        keys = [k for k in self.sizes if k[0] == metric and family in {None, k[1]} and group in {None, k[2]}]
-        size = sum(self.sizes[key] for key in keys)
-        return sum(self.values[key] for key in keys) / size if size else None
+        found = [at for key, at in self.by.items() if key[0] == metric and _is(key[1], family) and _is(key[2], group)]
+        size = sum(n for _, n in found)
+        return sum(value for value, _ in found) / size if size else None
 
     def stands(self, metric: str, family: str) -> float | None:
         """The share that is kept, be it beside an older one; None where there is none."""
@@ -34,23 +32,20 @@ class _Sums(NamedTuple):
 
     def total(self, metric: str) -> float | None:
         """The sum of the values of a metric; None where it was never measured."""
-        found = [value for key, value in self.values.items() if key[0] == metric]
+        found = [value for key, (value, _) in self.by.items() if key[0] == metric]
         return sum(found) if found else None
 
     def size(self, metric: str, family: str) -> int:
         """How many things of a family a metric speaks of: its groups share them."""
-        return max((n for key, n in self.sizes.items() if key[:2] == (metric, family)), default=0)
+        return max((n for key, (_, n) in self.by.items() if key[:2] == (metric, family)), default=0)
+
+
+def _is(name: str, wanted: str | None) -> bool:
+    return wanted is None or name == wanted
 
 
 def _rows(pool: Pool, summary: Summary) -> Iterator[tuple[str, _Sums]]:
-    for row in summary.rows:
-        values: dict[tuple[str, str, str], float] = defaultdict(float)
-        sizes: dict[tuple[str, str, str], int] = defaultdict(int)
-        for record in pool.groups[Group(row.label, "", row.budget)]:
-            key = record.metric, record.family, record.group
-            values[key] += record.value
-            sizes[key] += record.n
-        yield row.name, _Sums(values, sizes)
+    return ((row.name, _Sums(pool.sums(Group(row.label, "", row.budget)))) for row in summary.rows)
 
 
 def statements(pool: Pool, summary: Summary) -> Section:

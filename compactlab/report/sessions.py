@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from compactlab.report.pairs import told
 from compactlab.report.section import Section, share
-from compactlab.summary.cells import Cell, Place, cells, session_means
-from compactlab.summary.pool import Group, Pool, mean_of
+from compactlab.summary.cells import Cell, cells
+from compactlab.summary.pool import Group, Place, Pool, mean_of, session_means
 
 SHOWN = 40
 """Sessions in a table; of more, those that needed most facts."""

@@ -9,7 +9,6 @@ tables. It shares with the first miner the type `Fact`, tables of words, and the
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -19,6 +18,7 @@ from compactlab.second_miner.credentials import Credentials
 from compactlab.second_miner.days import spoken_days
 from compactlab.second_miner.names import Names
 from compactlab.second_miner.shapes import UNNAMED, facts_of
+from compactlab.tools import decoded
 from compactlab.transcript import Block, Message, Text, ToolCall, ToolResult, readable
 
 LONGEST_LINE = 4_000
@@ -54,12 +54,7 @@ def mine_again(messages: Sequence[Message]) -> tuple[Fact, ...]:
 def _schema(call: ToolCall) -> Iterator[str]:
     """The name of a tool, and the names of its arguments."""
     yield call.name
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return
-    if isinstance(arguments, dict):
-        yield from arguments
+    yield from decoded(call)
 
 
 def _lines(block: Block) -> Iterator[list[str]]:

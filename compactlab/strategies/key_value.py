@@ -8,7 +8,6 @@ scorer's code.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from compactlab.markers import LEDGER
 from compactlab.strategies import Compacted, Context, Strategy, note
 from compactlab.strategies._slide import originals, slide, with_note
 from compactlab.strategies.sliding_window import marker, removed_before
-from compactlab.tools import shell_command, tool_name
+from compactlab.tools import decoded, shell_command, tool_name
 from compactlab.transcript import Message, Messages, Text, ToolCall, ToolResult
 
 ALIASES = ("kv",)
@@ -116,12 +115,7 @@ def _stated(text: str, weight: float) -> Iterator[tuple[str, str, float]]:
 
 
 def _done(call: ToolCall) -> Iterator[tuple[str, str, float]]:
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return
-    if not isinstance(arguments, dict):
-        return
+    arguments = decoded(call)
     path = next((arguments[k] for k in ("path", "file_path", "filename") if isinstance(arguments.get(k), str)), "")
     if path := _key(path):
         yield path, f"{tool_name(call.name)} last", 1.2 if tool_name(call.name) in {"edit", "write"} else 0.8

@@ -11,13 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from compactlab.facts.text import canonical
+from compactlab.harness.fates import first_place
 from compactlab.matching import Matcher
 from compactlab.probes.mined import mask
 from compactlab.study.agreement import Answers
 from compactlab.study.session import STRATEGIES, Cell, Session
-from compactlab.tokens import clean
-from compactlab.transcript import Message, Messages, readable
+from compactlab.transcript import Message, Messages
 
 Why = Literal["part of the answer", "not near the question", "in other words", "away from its words"]
 By = Literal["probe", "facts"]
@@ -128,12 +127,11 @@ def _looked(cell: Cell, answers: Answers) -> Iterator[_Looked]:
 
 def quoted(messages: Iterable[Message], matcher: Matcher, patterns: Collection[int]) -> str:
     """The words around the first place where one of *patterns* stands."""
-    for block in (block for message in messages for block in message.blocks):
-        if any(hit.pattern in patterns for hit in matcher.block(block)):
-            text = clean(canonical(readable(block)))
-            start, end = next((s, e) for s, e, pattern in matcher.spans(text) if pattern in patterns)
-            return " ".join(text[max(0, start - AROUND) : end + AROUND].split())
-    return ""
+    found = first_place(messages, matcher, patterns)
+    if found is None:
+        return ""
+    text, start, end = found
+    return text[max(0, start - AROUND) : end + AROUND].strip()
 
 
 def _kept(cell: Cell, messages: Messages) -> int:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+
+import msgspec
 
 from compactlab.records import Manifest, Record
 from compactlab.results import Results
 from compactlab.stats import Estimate, detectable
-from compactlab.summary.budgets import Missed, missed
-from compactlab.summary.pool import CONTROLS, OF_A_SIZE, Chance, Group, Pool, mean_of
+from compactlab.summary.budgets import Missed
+from compactlab.summary.cells import Cell, cells
+from compactlab.summary.pool import CONTROLS, OF_A_SIZE, Chance, Group, Place, Pool, by_session, mean_of, session_means
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ def _row(pool: Pool, group: Group) -> Row:
     for record in records:
         if record.metric.startswith("probe_"):
             probes[record.metric.removeprefix("probe_")] += record.value
+    found = cells(pool, group)
     same_size = {name: _at_size_of(pool, group, name) for name in OF_A_SIZE}
     luck = same_size["random"]
     values = {m: [r.value for r in records if r.metric == m] for m in ("tokens_before", "tokens_after", "valid")}
@@ -129,7 +133,7 @@ def _row(pool: Pool, group: Group) -> Row:
         budget=group.budget,
         before=mean_of(values["tokens_before"]),
         after=mean_of(values["tokens_after"]),
-        saved=_saved(pool, records),
+        saved=_saved(pool, found),
         bound=bound,
         loose=pool.mean(records, "needed_loose", pool.acted),
         irrecoverable=pool.mean(records, "needed_bound", lambda r: pool.acted(r) and r.home == "irrecoverable"),
@@ -147,21 +151,15 @@ def _row(pool: Pool, group: Group) -> Row:
         outcomes=dict(outcomes),
         errors=outcomes["failed"],
         model=next((record.model for record in records if record.model), ""),
-        missed=missed(records),
+        missed=Missed(sum(not c.reached for c in found.values()), sum(c.underfilled for c in found.values())),
     )
 
 
 def _rules(records: Sequence[Record]) -> dict[str, float]:
     """For each session the share of the constraints at risk that stand, be it beside an older one: mean over cuts."""
-    kept, size = defaultdict[tuple[str, str], float](float), dict[tuple[str, str], int]()
-    for record in records:
-        if record.metric == "statement" and record.family == "constraint":
-            kept[record.session, record.cut] += record.value if record.group in {"kept", "both"} else 0.0
-            size[record.session, record.cut] = record.n
-    by_session: dict[str, list[float]] = defaultdict(list)
-    for (session, cut), n in size.items():
-        by_session[session].append(kept[session, cut] / n)
-    return {session: mean_of(shares) for session, shares in by_session.items()}
+    of = [record for record in records if record.metric == "statement" and record.family == "constraint"]
+    both = (msgspec.structs.replace(record, n=0) for record in of if record.group == "both")  # n stands in kept
+    return by_session((*(record for record in of if record.group == "kept"), *both))
 
 
 def _at_size_of(pool: Pool, group: Group, control: str) -> Estimate | None:
@@ -177,13 +175,9 @@ def _of_use(pool: Pool, use: str) -> Callable[[Record], bool]:
     return lambda record: record.use == use and record.family in pool.admitted
 
 
-def _saved(pool: Pool, records: Sequence[Record]) -> Estimate:
-    before = {(r.session, r.cut): r.value for r in records if r.metric == "tokens_before"}
-    shares: dict[str, list[float]] = defaultdict(list)
-    for record in records:
-        if record.metric == "tokens_after" and before[record.session, record.cut]:
-            shares[record.session].append(1 - record.value / before[record.session, record.cut])
-    return pool.estimate({session: mean_of(values) for session, values in shares.items()}) or Estimate(0.0, None, 0, 0)
+def _saved(pool: Pool, found: Mapping[Place, Cell]) -> Estimate:
+    shares = session_means({place: cell.saved if cell.before else None for place, cell in found.items()})
+    return pool.estimate(shares) or Estimate(0.0, None, 0, 0)
 
 
 def _detectable(pool: Pool) -> float | None:

@@ -6,10 +6,7 @@ ranked beside those that met it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
-
-from compactlab.records import Record
 
 ENOUGH = 0.9
 """Share of a budget under which a result is flagged."""
@@ -29,13 +26,3 @@ def budget_tokens(budget: str, before: float) -> int:
     125
     """
     return round(before * float(budget) / 100)
-
-
-def missed(records: Sequence[Record]) -> Missed:
-    """Count the cells of a row's records that missed their budget; a row without one missed none."""
-    before = {r.key: r.value for r in records if r.metric == "tokens_before" and r.budget}
-    after = {r.key: r.value for r in records if r.metric == "tokens_after" and r.budget}
-    cells = [(after[key], budget_tokens(key.budget, weight)) for key, weight in before.items()]
-    return Missed(
-        sum(weight > budget for weight, budget in cells), sum(weight < ENOUGH * budget for weight, budget in cells)
-    )

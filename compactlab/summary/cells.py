@@ -7,15 +7,12 @@ A case that failed is no cell.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from compactlab.summary.budgets import ENOUGH, budget_tokens
-from compactlab.summary.pool import Group, Pool, mean_of
+from compactlab.summary.pool import Group, Place, Pool
 
-Place = tuple[str, str]
-"""Session and cut."""
 MOST = 0.75
 """Share of the cells that could meet a budget under which those that do are too few to stand for all."""
 
@@ -90,16 +87,3 @@ def enough(met: int, of: int) -> bool:
     (True, False, False)
     """
     return met > 0 and met >= MOST * of
-
-
-def session_means(values: Mapping[Place, float | None]) -> dict[str, float]:
-    """Give the mean over the cuts of each session; what has no value is left out.
-
-    >>> session_means({("one", "0.4"): 0.5, ("one", "0.7"): 1.0, ("two", "0.4"): None})
-    {'one': 0.75}
-    """
-    by_session: dict[str, list[float]] = defaultdict(list)
-    for (session, _), value in values.items():
-        if value is not None:
-            by_session[session].append(value)
-    return {session: mean_of(found) for session, found in by_session.items()}

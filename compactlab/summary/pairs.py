@@ -17,9 +17,9 @@ from typing import Literal
 
 from compactlab.stats import Compared, Estimate, compared, holm
 from compactlab.summary.budgets import ENOUGH
-from compactlab.summary.cells import Cell, Place, cells, enough, possible, session_means
+from compactlab.summary.cells import Cell, cells, enough, possible
 from compactlab.summary.curves import name_of
-from compactlab.summary.pool import Group, Pool
+from compactlab.summary.pool import Group, Place, Pool, session_means
 
 Verdict = Literal["better", "worse", "inconclusive", "unranked"]
 """What the first of a pair is; `unranked`: they differ, but the one that kept more had more room."""

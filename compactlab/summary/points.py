@@ -16,8 +16,8 @@ import numpy as np
 from compactlab.bootstrap import SessionMean, whole_of
 from compactlab.front import Floats
 from compactlab.stats import Estimate
-from compactlab.summary.cells import Cell, Place, cells, enough, possible, session_means
-from compactlab.summary.pool import OF_A_SIZE, Group, Pool
+from compactlab.summary.cells import Cell, cells, enough, possible
+from compactlab.summary.pool import OF_A_SIZE, Group, Place, Pool, session_means
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,10 @@ REFUSED_ABOVE = 0.10
 """Share of a family's needed facts that unrelated sessions would need as well, above which the family is refused."""
 
 
+Place = tuple[str, str]
+"""Session and cut."""
+
+
 class Group(NamedTuple):
     """Which row: a strategy or control, whose size a control has, and the budget."""
 
@@ -126,6 +130,20 @@ class Pool:
     def _headlines(self) -> dict[Group, dict[str, float]]:
         return {}
 
+    def sums(self, group: Group) -> dict[tuple[str, str, str], tuple[float, int]]:
+        """What the records of a row come to by (metric, family, group): sums of values and of n, added up once."""
+        if group not in self._sums:
+            made: dict[tuple[str, str, str], tuple[float, int]] = {}
+            for record in self.groups.get(group, ()):
+                value, n = made.get((record.metric, record.family, record.group), (0.0, 0))
+                made[record.metric, record.family, record.group] = value + record.value, n + record.n
+            self._sums[group] = made
+        return self._sums[group]
+
+    @cached_property
+    def _sums(self) -> dict[Group, dict[tuple[str, str, str], tuple[float, int]]]:
+        return {}
+
     def differences(self, one: Group, other: Group) -> dict[str, float]:
         """Paired differences of the headline, by session: the first row's less the second's."""
         first, second = self.headline(one), self.headline(other)
@@ -137,15 +155,24 @@ class Pool:
 
 def by_session(records: Iterable[Record]) -> dict[str, float]:
     """For each session the mean over its cuts of the pooled share of some records."""
-    cells: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    cells: dict[Place, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for record in records:
         cells[record.session, record.cut][0] += record.value
         cells[record.session, record.cut][1] += record.n
-    shares: dict[str, list[float]] = defaultdict(list)
-    for (session, _), (kept, n) in cells.items():
-        if n:
-            shares[session].append(kept / n)
-    return {session: mean_of(values) for session, values in shares.items()}
+    return session_means({place: kept / n if n else None for place, (kept, n) in cells.items()})
+
+
+def session_means(values: Mapping[Place, float | None]) -> dict[str, float]:
+    """Give the mean over the cuts of each session; what has no value is left out.
+
+    >>> session_means({("one", "0.4"): 0.5, ("one", "0.7"): 1.0, ("two", "0.4"): None})
+    {'one': 0.75}
+    """
+    by_session: dict[str, list[float]] = defaultdict(list)
+    for (session, _), value in values.items():
+        if value is not None:
+            by_session[session].append(value)
+    return {session: mean_of(found) for session, found in by_session.items()}
 
 
 def mean_of(values: Sequence[float]) -> float:

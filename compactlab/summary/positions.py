@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
@@ -23,12 +22,8 @@ def by_age(pool: Pool, group: Group) -> Kept:
 
 
 def _pooled(pool: Pool, group: Group, metric: str, order: Callable[[str], int]) -> Kept:
-    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0])
-    for record in pool.groups.get(group, ()):
-        if record.metric == metric:
-            sums[record.group][0] += record.value
-            sums[record.group][1] += record.n
-    return {key: (sums[key][0], int(sums[key][1])) for key in sorted(sums, key=order)}
+    found = {key: at for (name, _, key), at in pool.sums(group).items() if name == metric}
+    return {key: found[key] for key in sorted(found, key=order)}
 
 
 def youngest(span: str) -> int:
