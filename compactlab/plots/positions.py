@@ -59,7 +59,7 @@ def _line(axes: Any, found: Kept, keys: list[str], style: dict[str, Any]) -> Non
 
 
 def _dressed(axes: Any, keys: list[str], name: str) -> None:  # noqa: ANN401  # same
-    axes.set_xticks(range(len(keys)), keys, fontsize=7)
+    axes.set_xticks(range(len(keys)), keys, fontsize=6)
     axes.set_xlabel(name)
     axes.set_ylim(-0.03, 1.03)
     axes.grid(color="#e5e5e5", lw=0.6)
