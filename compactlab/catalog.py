@@ -38,8 +38,12 @@ _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^'"]""", re.DOTALL)
 
 def names(kind: Kind) -> tuple[str, ...]:
     """Names of all plug-ins of a kind, sorted."""
-    folder = importlib.import_module(f"compactlab.{kind}")
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")))
+    return _names(tuple(importlib.import_module(f"compactlab.{kind}").__path__))
+
+
+@lru_cache(maxsize=16)
+def _names(folders: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(folders) if not m.name.startswith("_")))
 
 
 def load(kind: Kind, name: str) -> ModuleType:

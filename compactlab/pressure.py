@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from compactlab.errors import SpecError
@@ -141,7 +142,46 @@ def weights_in_view(transcript: Transcript, meter: Meter) -> list[int]:
     weight = 0
     for position, message in enumerate(transcript.messages):
         if position in starts:
-            weight = meter.messages(transcript.messages[i] for i in transcript.view(position))
+            weight = meter.messages(transcript.view(position))
         weight += meter.message(message)
         weights.append(weight)
     return weights
+
+
+class Against(NamedTuple):
+    """Our weights beside the token counts that were recorded: of how many responses, their sums, ours over theirs.
+
+    `ratio` is the median over the responses, or that of the sums, where only totals were recorded.
+    """
+
+    responses: int
+    ours: int
+    recorded: int
+    ratio: float
+
+
+def against_recorded(transcript: Transcript, meter: Meter) -> Against | None:
+    """Compare what we weigh before each response with the input tokens that were recorded; None where there are none.
+
+    System prompts and tool schemas that are not in the file count in the recording alone, and make the ratio smaller.
+
+    >>> from compactlab.transcript import Message, Text, Usage
+    >>> said = tuple(Message(role, (Text("hello"),)) for role in ("user", "assistant"))
+    >>> against_recorded(Transcript("t", "", said, usage=(Usage(1, input=10),)), Meter())
+    Against(responses=1, ours=5, recorded=10, ratio=0.5)
+    """
+    totals = sum(usage.input for usage in transcript.usage if usage.position is None)
+    told = {usage.position: usage.input for usage in transcript.usage if usage.position is not None and usage.input}
+    if not told and not totals:
+        return None
+    weights = weights_in_view(transcript, meter)
+    sent = {
+        position: weights[position] - meter.message(message)
+        for position, message in enumerate(transcript.messages)
+        if message.role == "assistant" and (not told or position in told)
+    }
+    ours = sum(sent.values())
+    if not told:
+        return Against(len(sent), ours, totals, ours / totals)
+    ratio = median(sent[position] / told[position] for position in sent) if sent else 0.0
+    return Against(len(sent), ours, sum(told[position] for position in sent), ratio)

@@ -13,6 +13,7 @@ same bytes. Blocks that a plug-in made whose source has changed since are made a
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -201,6 +202,17 @@ class Results:
         import pandas as pd
 
         return pd.DataFrame([msgspec.structs.asdict(record) for record in self.records])
+
+    def to_dataset(self) -> Any:  # noqa: ANN401  # datasets is untyped
+        """The rows and columns of `to_frame` as a `datasets.Dataset`.
+
+        Raises `RunError` if the package `datasets`, of the extra `data`, is not installed.
+        """
+        try:
+            datasets = importlib.import_module("datasets")
+        except ImportError as error:
+            raise RunError("a data set needs the package datasets: pip install 'compactlab[data]'") from error
+        return datasets.Dataset.from_pandas(self.to_frame(), preserve_index=False)
 
     @cached_property
     def needed(self) -> tuple[NeededFact, ...]:

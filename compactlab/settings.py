@@ -7,8 +7,13 @@
     primary = { strategy = "summary", preserve_recent = 10 }
     subagent = { strategy = "sliding_window", min_messages = 2, marks = [0.7, 0.8, 0.9] }
 
+    [agent_types]
+    "logs/verifier/*" = "subconscious"
+
     [llm]
     kind = "extractive"
+
+`[agent_types]` gives transcripts whose path matches a pattern their type; the first pattern that matches wins.
 
 A key under a type wins over the same key under `[compaction]`. A strategy may be a whole spec; the keys
 `preserve_recent` (or `min_messages`), `keep_recent` and `kv_target` set its parameter of that name, and are an error
@@ -53,6 +58,7 @@ class Project:
     per_type: dict[str, dict[str, Any]] = field(default_factory=dict)
     llm: dict[str, Any] = field(default_factory=dict)
     path: str = ""
+    agent_types: dict[str, str] = field(default_factory=dict)
 
     def strategy(self, agent_type: str) -> str:
         """The spec of the strategy for a type of agent, with its parameters.
@@ -134,7 +140,7 @@ class _Reading:
     text: str
 
     def project(self, content: dict[str, Any]) -> Project:
-        self._known("", content, ("compaction", "llm"))
+        self._known("", content, ("compaction", "llm", "agent_types"))
         compaction = dict(self._table("", "compaction", content.get("compaction", {})))
         per_type = dict(self._table("compaction", "per_type", compaction.pop("per_type", {})))
         self._checked("compaction", compaction)
@@ -148,10 +154,17 @@ class _Reading:
                 raise self._fault("llm", key, value, "another kind of value")
         if llm.get("kind", "extractive") not in _MODEL_KINDS:
             raise self._fault("llm", "kind", llm["kind"], f"one of {', '.join(_MODEL_KINDS)}")
-        project = Project(compaction, per_type, llm, self.path)
+        project = Project(compaction, per_type, llm, self.path, self._agent_types(content.get("agent_types", {})))
         for agent_type in (*DEFAULTS, *per_type):
             self._fits(project, agent_type)
         return project
+
+    def _agent_types(self, given: object) -> dict[str, str]:
+        types = self._table("", "agent_types", given)
+        for pattern, agent_type in types.items():
+            if not isinstance(agent_type, str) or not agent_type:
+                raise self._fault("agent_types", pattern, agent_type, "a type of agent")
+        return types
 
     def _fits(self, project: Project, agent_type: str) -> None:
         """Check that the strategy of a type takes the parameters that the file gives it."""

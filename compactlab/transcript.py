@@ -11,10 +11,13 @@ share `source`, the index of the recorded message; text that compaction made has
 from __future__ import annotations
 
 import json
-from functools import cached_property
-from typing import Any, Literal
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -103,27 +106,70 @@ Messages = tuple[Message, ...]
 
 
 class RecordedCompaction(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A compaction that the recording agent's own harness did.
+    """A compaction that the recording agent's own harness did, before `messages[position]`.
 
-    It stands before `messages[position]`: an agent that spoke at or after `position` saw only the messages from
-    `position` on, the leading system messages, and those listed in `kept`. The summary, where there is one, is
-    `messages[position]`. Tokens are the harness's own figures.
+    `after` is what stood in the agent's context right after it, in order: the index of a message before `position`, or
+    a message that the harness made or changed (a summary, a result that it cleared). `summary` is the text of the
+    summary, empty where there was none or where it cannot be read; `summariser` is the id of the transcript of the
+    summariser's own call, where that was recorded. Tokens are the harness's own figures.
     """
 
     position: int
     trigger: str = "unknown"
     tokens_before: int | None = None
     tokens_after: int | None = None
-    kept: tuple[int, ...] = ()
-    summarised: bool = True
+    after: tuple[int | Message, ...] = ()
+    summary: str = ""
+    summariser: str = ""
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens of one response of the model, as recorded: the one that became `messages[position]`, or None for them all.
+
+    `input` counts all that was sent, what came from a cache (`cached`) included; `output` counts `reasoning` too.
+    """
+
+    position: int | None
+    input: int
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where recorded messages stand: those whose `source` is *first* or more, up to the next origin, are in one file.
+
+    *where* names a place in the file; `{}` in it stands for a number, the `source` of the message less *first*, plus
+    *base*.
+    """
+
+    path: str
+    where: str = "message {}"
+    first: int = 0
+    base: int = 0
+
+
+class Intake(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a reader did with the records of a file, so that nothing is dropped in silence.
+
+    `records` counts all that were read. By kind: `skipped` counts what is known and no part of any context, `unknown`
+    what the reader does not know, `repaired` what it mended. `problems` are faults that it read past, each with its
+    place.
+    """
+
+    records: int = 0
+    skipped: dict[str, int] = {}
+    unknown: dict[str, int] = {}
+    repaired: dict[str, int] = {}
+    problems: tuple[str, ...] = ()
 
 
 class Transcript(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     """One recorded session of one agent.
 
+    `messages` are the whole story, `compactions` what a real harness did to it on the way, by rising position.
     `agent_type` is `primary`, `subconscious`, `subagent` or a name of the user's own. `cluster` names the story that
-    sessions share: sessions of one cluster are not independent. `skipped` counts, by kind, what the reader met and did
-    not take as context; `problems` are faults of the file that it read past, each with its place.
+    sessions share: sessions of one cluster are not independent. `usage` are the token counts that were recorded.
     """
 
     id: str
@@ -135,28 +181,55 @@ class Transcript(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     cluster: str = ""
     tools: tuple[str | dict[str, Any], ...] = ()
     compactions: tuple[RecordedCompaction, ...] = ()
-    skipped: dict[str, int] = {}
-    problems: tuple[str, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    intake: Intake = Intake()
     header: dict[str, Any] = {}
 
-    def view(self, position: int) -> tuple[int, ...]:
-        """Indices of the messages that stood in the agent's context just before `messages[position]`."""
-        last = max((c for c in self.compactions if c.position <= position), key=lambda c: c.position, default=None)
-        if last is None:
-            return tuple(range(position))
-        head = sorted(i for i in {*self._leading_system, *last.kept} if i < last.position)
-        return (*head, *range(last.position, position))
+    def view(self, position: int) -> Messages:
+        """The messages that stood in the agent's context just before `messages[position]`."""
+        return self._messages(self.entries(position))
 
-    @cached_property
-    def _leading_system(self) -> tuple[int, ...]:
-        count = 0
-        while count < len(self.messages) and self.messages[count].role == "system":
-            count += 1
-        return tuple(range(count))
+    def entries(self, position: int) -> tuple[int | Message, ...]:
+        """As `view`, but by index where a message is one of `messages`."""
+        return self._entries(sum(compaction.position <= position for compaction in self.compactions), position)
+
+    def before(self, compaction: int) -> Messages:
+        """The messages in the agent's context just before the recorded compaction of that index."""
+        return self._messages(self._entries(compaction, self.compactions[compaction].position))
+
+    def after(self, compaction: int) -> Messages:
+        """The messages in the agent's context just after the recorded compaction of that index."""
+        return self._messages(self.compactions[compaction].after)
+
+    def _entries(self, count: int, position: int) -> tuple[int | Message, ...]:
+        """What stood in the context behind the first *count* compactions and the messages up to *position*."""
+        if not count:
+            return tuple(range(position))
+        last = self.compactions[count - 1]
+        return (*last.after, *range(last.position, position))
+
+    def _messages(self, entries: Iterable[int | Message]) -> Messages:
+        return tuple(self.messages[entry] if isinstance(entry, int) else entry for entry in entries)
+
+    def place(self, message: Message) -> str:
+        """The file and the place in it where a message was recorded; empty for one that compaction made.
+
+        >>> said = Message("user", (Text("hello"),), source=4)
+        >>> Transcript("t", "", (said,), origins=(Origin("a.jsonl", "line {}", base=1),)).place(said)
+        'a.jsonl: line 5'
+        """
+        if message.source is None or not self.origins:
+            return self.path if message.source is not None else ""
+        at = bisect_right(self.origins, message.source, key=lambda origin: origin.first) - 1
+        origin = self.origins[max(at, 0)]
+        return f"{origin.path}: {origin.where.format(message.source - origin.first + origin.base)}"
 
 
 def readable(block: Block) -> str:
     r"""The words of a block as mined and matched: decoded strings, not their JSON escapes; nothing for a picture.
+
+    Results that are one JSON object whose texts are escaped, as some harnesses wrap them, are decoded too.
 
     >>> readable(ToolCall("c1", "bash", '{"command": "echo \\"hi\\"", "timeout": 30}'))
     'bash\ncommand: echo "hi"\ntimeout: 30'
@@ -168,7 +241,7 @@ def readable(block: Block) -> str:
     if isinstance(block, ToolCall):
         return f"{block.name}\n{_decoded(block.arguments)}"
     if isinstance(block, ToolResult):
-        return block.text
+        return _decoded(block.text) if block.text[:1] == "{" and "\\" in block.text else block.text
     return ""
 
 

@@ -22,7 +22,7 @@ from compactlab.readers import read, write
 from compactlab.results import Results
 from compactlab.strategies import Compacted, Strategy, note
 from compactlab.tokens import Meter
-from compactlab.transcript import Message, Transcript
+from compactlab.transcript import Message, RecordedCompaction, Text, Transcript
 
 METER = Meter("chars/4")
 
@@ -460,15 +460,17 @@ def test_a_folder_of_other_files_is_refused(tmp_path):
 
 def test_the_session_as_it_was_seen_after_a_recorded_compaction_is_what_is_cut(tmp_path):
     base = talk("alpha")
-    mark = {"position": 20, "trigger": "auto", "summarised": False}
-    compacted = msgspec.convert({**msgspec.to_builtins(base), "compactions": [mark]}, type=Transcript)
+    summary = Message("user", (Text("Earlier, server alpha-7 failed."),), synthetic=True)
+    mark = RecordedCompaction(20, "auto", after=(0, summary, 18, 19), summary=summary.text)
+    compacted = replace(base, compactions=(mark,))
     folder = saved(tmp_path / "t", compacted)
     (again,) = read(folder)
     assert [c.position for c in again.compactions] == [20]
     results = run(folder, tmp_path / "run", settings("none", cuts=(0.4, 0.7)))
     before = [r.value for r in rows(results, "tokens_before", "none")]
     cuts = cuts_of(again, (0.4, 0.7))
-    assert before == [METER.messages(again.messages[i] for i in again.view(cut.before)) for cut in cuts]
+    assert before == [METER.messages(again.view(cut.before)) for cut in cuts]
+    assert summary in again.view(cuts[-1].before)
 
 
 def test_each_strategy_runs_once_however_it_is_written():

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from compactlab import readers
 from compactlab.errors import TranscriptError, UnknownName
 from compactlab.readers import (
+    Lines,
     default_agent_type,
     read,
     read_json,
-    read_lines,
     sniff,
     survey,
     write,
@@ -34,7 +34,6 @@ def lines(*values):
     ("data", "name"),
     [
         (lines(HEADER, USER), "compactlab"),
-        (lines(HEADER), "compactlab"),
         (json.dumps(CHAT).encode(), "openai_chat"),
         (json.dumps({"messages": CHAT}, indent=2).encode(), "openai_chat"),
         (json.dumps({"messages": CHAT, "system": "Be brief."}).encode(), "anthropic_messages"),
@@ -54,8 +53,6 @@ def test_a_file_is_known_by_its_content_whatever_its_name(tmp_path, data, name):
     [
         (b"", "it is an empty file"),
         (b"\0\0\0 \n", "it is an empty file"),
-        (b"PK\x03\x04rest", "it is a zip archive"),
-        (b"SQLite format 3\0rest", "it is an SQLite database"),
         (b"\x01\x00\x02\x00", "it is binary data"),
         ('{"a": 1}'.encode("utf-16"), "it is UTF-16 text"),
         (b"# A page\n\nof words", "it is text, not JSON"),
@@ -75,6 +72,22 @@ def test_a_file_that_no_reader_knows_is_an_error_of_one_line_that_says_what_it_i
         with pytest.raises(TranscriptError) as caught:
             ask(file)
         assert str(caught.value) == f"{file}: no reader knows this file; {found}"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"PK\x03\x04rest", "a zip archive that cannot be read"),
+        (b"SQLite format 3\0rest", "an SQLite database that cannot be read"),
+        (b"PK\x05\x06" + b"\0" * 18, "no reader knows this file; it is a zip archive"),
+    ],
+)
+def test_an_archive_that_holds_nothing_is_an_error_of_one_line(tmp_path, data, said):
+    file = tmp_path / "what.json"
+    file.write_bytes(data)
+    with pytest.raises(TranscriptError, match=said) as caught:
+        read(file)
+    assert str(caught.value).startswith(f"{file}: ")
 
 
 def test_a_missing_file_is_an_error_of_one_line(tmp_path):
@@ -152,15 +165,15 @@ def test_a_named_format_that_finds_no_messages_is_an_error(tmp_path):
 
 
 READER = """
-from compactlab.transcript import Transcript
+from compactlab.transcript import Message, Transcript
 
 
-def sniff(sample):
-    return 1.0 if sample.values[0].get("type") in {"session", "mine"} else 0.0
+def sniff(source):
+    return 1.0 if source.first.get("type") in {"session", "mine"} else 0.0
 
 
 def read(source):
-    yield Transcript("x", "mine", ())
+    yield Transcript("x", "mine", (Message("user", ()),))
 """
 
 
@@ -176,7 +189,7 @@ def reader_of_ones_own(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("reader_of_ones_own")
 def test_a_new_file_is_enough_for_a_new_reader(tmp_path):
     (tmp_path / "mine.json").write_bytes(lines({"type": "mine"}))
-    assert read(tmp_path / "mine.json") == [Transcript("x", "mine", ())]
+    assert read(tmp_path / "mine.json") == [Transcript("x", "mine", (Message("user", ()),))]
 
 
 @pytest.mark.usefixtures("reader_of_ones_own")
@@ -187,10 +200,8 @@ def test_two_readers_that_are_equally_sure_are_named(tmp_path):
 
 
 def test_a_format_that_can_only_be_read_is_not_written(tmp_path):
-    with pytest.raises(
-        TranscriptError, match=r"'claude_code' can be read but not written; expected one of .*compactlab"
-    ):
-        write(Transcript("x", "compactlab", ()), tmp_path / "x.jsonl", "claude_code")
+    with pytest.raises(TranscriptError, match=r"'tau_bench' can be read but not written; expected one of .*compactlab"):
+        write(Transcript("x", "compactlab", ()), tmp_path / "x.jsonl", "tau_bench")
 
 
 def test_a_place_that_cannot_be_written_says_why(tmp_path):
@@ -226,7 +237,12 @@ def test_the_agent_type_follows_from_who_speaks_where_the_format_does_not_say(pe
             {},
             ("line 2: not JSON (Expecting ':' delimiter at character 5)",),
         ),
-        (b'{"a": "\xff"}\n{"a": 3}\n', [{"a": 3}], {}, ("line 1: not JSON (bytes that are no UTF-8)",)),
+        (
+            b'{"a": "\xff"}\n{"a": 3}\n',
+            [{"a": "\ufffd"}, {"a": 3}],
+            {},
+            ("line 1: bytes that are no UTF-8, replaced",),
+        ),
         ('{"a": "\u2028\u2029\x85"}\n'.encode(), [{"a": "\u2028\u2029\x85"}], {}, ()),
         (b'{"a": "\\ud83d"}\n', [{"a": "\ud83d"}], {}, ()),
         (b'{"a": "\xed\xa0\xbd"}\n', [{"a": "\ud83d"}], {}, ()),
@@ -234,10 +250,10 @@ def test_the_agent_type_follows_from_who_speaks_where_the_format_does_not_say(pe
     ],
 )
 def test_lines_are_read_as_the_tools_of_the_world_leave_them(data, values, skipped, problems):
-    read_back = read_lines(data)
-    assert [line.value for line in read_back.lines] == values
-    assert read_back.skipped == skipped
-    assert read_back.problems == problems
+    read_back = Lines(data.split(b"\n"))
+    assert [line.value for line in read_back] == values
+    intake = read_back.intake()
+    assert (intake.records, intake.skipped, intake.problems) == (len(values), skipped, problems)
 
 
 def test_json_that_is_nested_too_deep_is_an_error_and_no_fall():
@@ -248,7 +264,7 @@ def test_json_that_is_nested_too_deep_is_an_error_and_no_fall():
 @given(st.lists(st.dictionaries(st.text(max_size=4), st.text(st.characters(exclude_categories=[])), max_size=2)))
 def test_any_texts_come_back_from_json_lines(values):
     data = "".join(json.dumps(value) + "\n" for value in values).encode()
-    assert [line.value for line in read_lines(data).lines] == json.loads(json.dumps(values))
+    assert [line.value for line in Lines(data.split(b"\n"))] == json.loads(json.dumps(values))
 
 
 @given(st.binary(max_size=200), st.sampled_from([b"", lines(HEADER), lines(HEADER, USER), json.dumps(CHAT).encode()]))

@@ -10,6 +10,7 @@ from claude_code_records import (
     SESSION,
     agent,
     answer,
+    attachment,
     boundary,
     call,
     read_records,
@@ -26,7 +27,7 @@ from hypothesis import strategies as st
 from compactlab.errors import TranscriptError
 from compactlab.history import pair
 from compactlab.readers import read
-from compactlab.transcript import Message, Reasoning, Text
+from compactlab.transcript import Intake, Message, Reasoning, Text
 
 
 @pytest.fixture
@@ -53,9 +54,10 @@ def test_a_plain_session_is_read_with_sources_times_and_what_was_left_out(read_a
     )
     assert (transcript.id, transcript.cluster, transcript.agent_type) == (SESSION, SESSION, "primary")
     assert transcript.title == "Files"
-    assert transcript.header == {"version": "2.1.39", "models": ["claude-x"]}
+    assert transcript.header == {"version": "2.1.39", "model": "claude-x"}
     left_out = {"summary": 1, "file-history-snapshot": 1, "system turn_duration": 1, "custom-title": 1}
-    assert transcript.skipped == left_out
+    assert transcript.intake == Intake(records=6, skipped=left_out)
+    assert transcript.place(transcript.messages[0]).endswith("session.jsonl: line 3")
 
 
 def test_pieces_of_a_response_are_one_message_even_when_a_result_lies_between(read_all):
@@ -97,21 +99,23 @@ def test_parallel_calls_fork_the_tree_and_all_their_results_follow(read_all):
         ("tool", (result("c2", "two"),)),
         ("assistant", (Text("Done."),)),
     ]
-    assert "message of another branch" not in transcript.skipped
+    assert "message of another branch" not in transcript.intake.skipped
 
 
 def test_records_that_are_no_messages_are_passed_through_in_the_chain(read_all):
     [transcript] = read_all(
         record("progress", "p0", None, data={"type": "hook_progress"}),
         user("u1", "p0", "Go"),
-        record("attachment", "t1", "u1", attachment={"type": "skill_listing", "content": "..."}),
-        agent("a1", "t1", "m1", use("c1")),
+        attachment("t1", "u1", "command_permissions", allowedTools=[]),
+        record("brand-new", "n1", "t1"),
+        agent("a1", "n1", "m1", use("c1")),
         record("progress", "p1", "a1", data={"type": "bash_progress"}),
         answer("r1", "p1", "c1"),
         agent("a2", "r1", "m2", text("Done.")),
     )
     assert [message.role for message in transcript.messages] == ["user", "assistant", "tool", "assistant"]
-    assert transcript.skipped == {"progress": 2, "attachment": 1}
+    assert transcript.intake.skipped == {"progress": 2, "attachment command_permissions": 1}
+    assert transcript.intake.unknown == {"brand-new": 1}
 
 
 def test_the_live_branch_ends_at_the_last_message_and_a_rewind_is_counted(read_all):
@@ -125,7 +129,7 @@ def test_the_live_branch_ends_at_the_last_message_and_a_rewind_is_counted(read_a
         record("system", "s1", "a2", subtype="stop_hook_summary"),
     )
     assert [message.text for message in transcript.messages] == ["Go", "Which way?", "No, right", "Right it is."]
-    assert transcript.skipped["message of another branch"] == 2
+    assert transcript.intake.skipped["message of another branch"] == 2
 
 
 def test_a_link_that_leads_nowhere_goes_on_at_the_record_before(read_all):
@@ -147,7 +151,7 @@ def test_a_repeated_uuid_counts_once_and_a_fork_shares_the_cluster_of_its_origin
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
     original, forked = read(tmp_path)
     assert [message.text for message in forked.messages] == ["Go", "Yes.", "On"]
-    assert forked.skipped == {"repeated uuid": 1}
+    assert forked.intake.skipped == {"repeated uuid": 1}
     assert (original.id, forked.id) == (SESSION, "22222222-bbbb")
     assert original.cluster == forked.cluster == SESSION
 
@@ -180,8 +184,8 @@ def test_sidechains_in_the_file_of_their_session_are_transcripts_of_their_own(re
     assert main.cluster == one.cluster == two.cluster == SESSION
 
 
-@pytest.mark.parametrize("agent_id", ["a2898e3", "acompact-e1f845"])
-def test_a_sidechain_in_its_own_file_is_a_subagent_of_its_session(read_all, agent_id):
+@pytest.mark.parametrize(("agent_id", "agent_type"), [("a2898e3", "subagent"), ("acompact-e1f845", "subconscious")])
+def test_a_sidechain_in_its_own_file_belongs_to_its_session(read_all, agent_id, agent_type):
     side = {"isSidechain": True, "agentId": agent_id}
     [transcript] = read_all(
         user("s1", "not-here", "<system-reminder>x</system-reminder>", isMeta=True, **side),
@@ -190,7 +194,7 @@ def test_a_sidechain_in_its_own_file_is_a_subagent_of_its_session(read_all, agen
     )
     assert (transcript.id, transcript.agent_type, transcript.cluster) == (
         f"{SESSION}-agent-{agent_id}",
-        "subagent",
+        agent_type,
         SESSION,
     )
     assert [message.text for message in transcript.messages][1:] == ["Look left", "Left is free."]
@@ -201,8 +205,8 @@ def test_a_cut_line_at_the_end_and_a_bad_one_inside_do_no_harm(tmp_path):
     (tmp_path / "x.jsonl").write_text("\n".join([*whole, whole[0][:50]]))
     [transcript] = read(tmp_path / "x.jsonl")
     assert [message.text for message in transcript.messages] == ["Go", "Yes\u2028."]
-    assert transcript.problems[0].startswith("line 2: not JSON")
-    assert transcript.skipped == {"last line cut off": 1}
+    assert transcript.intake.problems[0].startswith("line 2: not JSON")
+    assert transcript.intake.skipped == {"last line cut off": 1}
 
 
 def test_records_without_messages_are_no_transcript(tmp_path):
@@ -237,7 +241,6 @@ def session(seed):
         if draw.random() < 0.3:
             records.append(boundary(f"b{turn}", draw.choice([tip, "lost"]), trigger="auto"))
             records.append(summary(f"z{turn}", f"b{turn}", f"summary {turn}"))
-            said.append(f"summary {turn}")
             tip = f"z{turn}"
     return records, said
 
@@ -255,6 +258,7 @@ def test_whatever_the_order_no_word_call_or_result_is_lost_or_doubled(tmp_path_f
     assert sorted(c.id for m in transcript.messages for c in m.calls) == sorted(ids)
     assert sorted(r.call_id for m in transcript.messages for r in m.results) == sorted(ids)
     assert not pair(transcript.messages).orphans
-    shown_after = sum(1 for r in records if r.get("isCompactSummary"))
-    assert len(transcript.compactions) == shown_after
-    assert all(transcript.messages[c.position].text.startswith("summary") for c in transcript.compactions)
+    summaries = [r["message"]["content"] for r in records if r.get("isCompactSummary")]
+    assert [compaction.summary for compaction in transcript.compactions] == summaries
+    for place, compaction in enumerate(transcript.compactions):
+        assert [message.text for message in transcript.after(place)] == [compaction.summary]

@@ -90,9 +90,10 @@ def test_a_prompt_typed_while_the_agent_works_is_a_persons_word(read_all):
     )
     assert [(m.role, m.text, m.by_person) for m in transcript.messages][3:] == [
         ("user", "And be quick", True),
+        ("user", "<x>", False),
         ("assistant", "Done.", False),
     ]
-    assert transcript.skipped == {"attachment": 1}
+    assert transcript.intake.skipped == {}
 
 
 def test_errors_shown_to_the_user_are_left_out_and_local_texts_are_synthetic(read_all):
@@ -105,7 +106,7 @@ def test_errors_shown_to_the_user_are_left_out_and_local_texts_are_synthetic(rea
         ("No response requested.", True),
         ("On", False),
     ]
-    assert transcript.skipped == {"api error shown to the user": 1}
+    assert transcript.intake.skipped == {"api error shown to the user": 1}
 
 
 odd = st.recursive(

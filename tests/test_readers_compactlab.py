@@ -12,7 +12,18 @@ from msgspec.structs import replace
 from compactlab.errors import TranscriptError
 from compactlab.readers import read, write
 from compactlab.readers.compactlab import write as as_text
-from compactlab.transcript import Image, Message, Reasoning, RecordedCompaction, Text, ToolCall, ToolResult, Transcript
+from compactlab.transcript import (
+    Image,
+    Intake,
+    Message,
+    Reasoning,
+    RecordedCompaction,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    Usage,
+)
 
 FIXTURES = sorted(
     path
@@ -20,6 +31,11 @@ FIXTURES = sorted(
     if not path.name.endswith(".probes.jsonl")
 )
 HEADER = {"type": "session", "id": "primary-x", "title": "X", "agent_type": "primary", "tools": []}
+
+
+def without_file(transcript):
+    """A transcript without what tells of the file that it was read from."""
+    return replace(transcript, path="", origins=(), intake=Intake())
 
 
 def message(role, *content, **more):
@@ -47,7 +63,7 @@ def test_a_fixture_is_read_whole_and_written_byte_for_byte(tmp_path, path):
     assert transcript.id == path.stem
     assert f"{transcript.agent_type}-{transcript.cluster}" == path.stem
     assert [m.source for m in transcript.messages] == list(range(len(recorded) - 1))
-    assert (transcript.skipped, transcript.problems) == ({}, ())
+    assert (transcript.intake.skipped, transcript.intake.unknown, transcript.intake.problems) == ({}, {}, ())
     write(transcript, tmp_path / path.name)
     assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
@@ -104,11 +120,13 @@ def test_a_short_header_and_foreign_lines_are_enough(tmp_path):
     [transcript] = read_back(tmp_path, short, {"type": "note"}, 3, {"role": "user", "content": "Hi"})
     assert transcript.messages == (Message("user", (Text("Hi"),), source=0),)
     assert (transcript.agent_type, transcript.cluster, transcript.title) == ("primary", "mine", "")
-    assert transcript.skipped == {"note": 1, "no object": 1}
+    assert transcript.intake.unknown == {"note": 1, "no object": 1}
 
 
 def test_an_agent_type_of_ones_own_is_allowed(tmp_path):
-    [transcript] = read_back(tmp_path, HEADER | {"id": "critic-x", "agent_type": "critic"})
+    [transcript] = read_back(
+        tmp_path, HEADER | {"id": "critic-x", "agent_type": "critic"}, message("user", text("Hi"))
+    )
     assert (transcript.agent_type, transcript.cluster) == ("critic", "x")
 
 
@@ -118,8 +136,8 @@ def test_a_bad_line_in_the_middle_is_reported_and_a_cut_one_at_the_end_is_counte
     file.write_text("\n".join([json.dumps(HEADER), "{oops", whole, whole[:20]]), encoding="utf-8")
     [transcript] = read(file)
     assert [m.text for m in transcript.messages] == ["Hi"]
-    assert transcript.problems[0].startswith("line 2: not JSON")
-    assert transcript.skipped == {"last line cut off": 1}
+    assert transcript.intake.problems[0].startswith("line 2: not JSON")
+    assert transcript.intake.skipped == {"last line cut off": 1}
 
 
 def test_a_file_may_hold_many_sessions(tmp_path):
@@ -127,7 +145,7 @@ def test_a_file_may_hold_many_sessions(tmp_path):
         Transcript(f"primary-{n}", "compactlab", (Message("user", (Text(n),), source=0),), cluster=n) for n in "abc"
     ]
     write(transcripts, tmp_path / "all.jsonl")
-    assert [replace(t, path="") for t in read(tmp_path / "all.jsonl")] == transcripts
+    assert [without_file(t) for t in read(tmp_path / "all.jsonl")] == transcripts
 
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03"
@@ -163,7 +181,7 @@ ODD = (
 def test_an_odd_block_comes_back_equal_whatever_stands_beside_it(tmp_path, block, beside):
     spoken = Transcript("primary-x", "compactlab", (Message("assistant", (beside, block), source=0),), cluster="x")
     write(spoken, tmp_path / "x.jsonl")
-    assert [replace(t, path="") for t in read(tmp_path / "x.jsonl")] == [spoken]
+    assert [without_file(t) for t in read(tmp_path / "x.jsonl")] == [spoken]
 
 
 words = st.text(st.characters(exclude_categories=[]), max_size=8).map(
@@ -177,26 +195,28 @@ json_values = st.recursive(
 objects = st.dictionaries(
     words | st.sampled_from(["type", "id", "header", "recorded", "title"]), json_values, max_size=3
 )
+made = messages(max_events=2).filter(bool).map(lambda history: history[0])
 compactions = st.builds(
     RecordedCompaction,
     st.integers(0, 99),
     trigger=words,
     tokens_before=st.none() | st.integers(0, 9),
-    kept=st.lists(st.integers(0, 9), max_size=2).map(tuple),
-    summarised=st.booleans(),
+    after=st.lists(st.integers(0, 9) | made, max_size=2).map(tuple),
+    summary=words,
+    summariser=words,
 )
+usages = st.builds(Usage, st.none() | st.integers(0, 9), st.integers(0, 9), output=st.integers(0, 9))
 transcripts = st.builds(
     Transcript,
     id=words,
     format=st.sampled_from(["compactlab", "claude_code"]),
-    messages=messages(max_events=6),
+    messages=messages(max_events=6).filter(bool),
     title=words,
     agent_type=st.sampled_from(["primary", "subagent", "critic", ""]),
     cluster=words,
     tools=st.lists(words | objects, max_size=2).map(tuple),
     compactions=st.lists(compactions, max_size=2).map(tuple),
-    skipped=st.dictionaries(words, st.integers(0, 9), max_size=2),
-    problems=st.lists(words, max_size=2).map(tuple),
+    usage=st.lists(usages, max_size=2).map(tuple),
     header=objects,
 )
 
@@ -206,7 +226,8 @@ def test_any_transcript_comes_back_equal(tmp_path_factory, transcript):
     file = tmp_path_factory.getbasetemp() / "any-transcript.jsonl"
     write(transcript, file)
     [came_back] = read(file)
-    assert replace(came_back, path="") == transcript
+    assert came_back.intake.records == file.read_bytes().count(b"\n")
+    assert without_file(came_back) == transcript
 
 
 @given(messages(max_events=4))

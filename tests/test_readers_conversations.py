@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from compactlab.errors import TranscriptError
-from compactlab.readers import read, sniff, write
+from compactlab.readers import Source, anthropic_messages, openai_chat, read, sniff, write
 from compactlab.transcript import Text, ToolCall, ToolResult, Transcript
 
 USER = {"role": "user", "content": "List the files."}
@@ -130,8 +130,8 @@ def test_bad_lines_are_reported_with_the_first_conversation(tmp_path):
     text = lines({"messages": [USER]}) + "{oops\n" + lines({"messages": [USER]}) + '{"messages": ['
     (tmp_path / "rows.jsonl").write_text(text)
     first, second = read(tmp_path / "rows.jsonl")
-    assert (len(first.problems), first.skipped) == (1, {"last line cut off": 1})
-    assert (second.problems, second.skipped) == ((), {})
+    assert (first.intake.problems, first.intake.skipped) == ((), {})
+    assert (len(second.intake.problems), second.intake.skipped) == (1, {"last line cut off": 1})
 
 
 @pytest.mark.parametrize(
@@ -149,14 +149,25 @@ def test_bad_lines_are_reported_with_the_first_conversation(tmp_path):
 )
 def test_lists_of_other_formats_are_refused(tmp_path, value):
     (tmp_path / "other.json").write_text(document(value))
+    source = Source(tmp_path / "other.json")
+    assert (openai_chat.sniff(source), anthropic_messages.sniff(source)) == (0.0, 0.0)
+
+
+def test_lines_that_are_no_messages_are_counted_as_long_as_most_are(tmp_path):
+    note, said = {"type": "new-thing"}, USER
+    (tmp_path / "x.jsonl").write_text(lines(said, note, said, said))
+    [transcript] = read(tmp_path / "x.jsonl")
+    assert len(transcript.messages) == 3
+    assert transcript.intake.unknown == {"line without messages": 1}
+    (tmp_path / "y.jsonl").write_text(lines(said, note, note, note))
     with pytest.raises(TranscriptError, match="no reader knows this file"):
-        read(tmp_path / "other.json")
+        read(tmp_path / "y.jsonl")
 
 
 def test_a_role_that_a_provider_does_not_have_is_an_error_that_names_the_place(tmp_path):
     older = {"messages": [{"role": "function", "content": ""}]}
     (tmp_path / "rows.json").write_text(lines({"messages": ANTHROPIC}, older))
-    with pytest.raises(TranscriptError, match=r"^rows.json: conversation 1: message 0 has role 'function'"):
+    with pytest.raises(TranscriptError, match=r"rows.json: line 2: message 0 has role 'function'"):
         read(tmp_path / "rows.json", "anthropic_messages")
 
 

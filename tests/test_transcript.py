@@ -11,6 +11,7 @@ from compactlab.transcript import (
     Block,
     Image,
     Message,
+    Origin,
     Reasoning,
     RecordedCompaction,
     Text,
@@ -121,6 +122,13 @@ def test_arguments_nested_however_deep_are_read(depth):
     assert "deep" in readable(ToolCall("c1", "bash", arguments))
 
 
+def test_a_result_that_a_harness_wrapped_in_json_is_read_without_its_escapes():
+    wrapped = ToolResult("c", (Text('{"output": "port\\t5433\\nhost db-3", "metadata": {"exit_code": 0}}'),))
+    assert readable(wrapped) == "output: port\t5433\nhost db-3\nexit_code: 0"
+    assert readable(ToolResult("c", (Text('{"port": 5433}'),))) == '{"port": 5433}'
+    assert readable(ToolResult("c", (Text('{"cut \\n'),))) == '{"cut \\n'
+
+
 @given(messages())
 def test_every_block_can_be_read(history):
     assert all(isinstance(readable(block), str) for message in history for block in message.blocks)
@@ -131,32 +139,50 @@ def test_the_blocks_are_the_five_that_are_documented():
     assert THOUGHTS
 
 
+MADE = user("A summary.", synthetic=True)
 VIEWS = [
     ("no compaction", (), 4, (0, 1, 2, 3)),
     ("nothing before the start", (), 0, ()),
     ("before the compaction", (RecordedCompaction(5),), 4, (0, 1, 2, 3)),
-    ("at the compaction", (RecordedCompaction(5),), 5, (0,)),
-    ("after the compaction", (RecordedCompaction(5),), 8, (0, 5, 6, 7)),
-    ("kept messages", (RecordedCompaction(5, kept=(3, 4)),), 7, (0, 3, 4, 5, 6)),
-    ("kept out of order and twice", (RecordedCompaction(5, kept=(4, 2, 4)),), 6, (0, 2, 4, 5)),
-    ("kept names the system message", (RecordedCompaction(5, kept=(0, 4)),), 6, (0, 4, 5)),
-    ("the latest of two", (RecordedCompaction(3), RecordedCompaction(6, kept=(4,))), 8, (0, 4, 6, 7)),
-    ("between two", (RecordedCompaction(3), RecordedCompaction(6)), 5, (0, 3, 4)),
-    ("in any order", (RecordedCompaction(6), RecordedCompaction(3)), 8, (0, 6, 7)),
+    ("at the compaction", (RecordedCompaction(5, after=(0,)),), 5, (0,)),
+    ("after the compaction", (RecordedCompaction(5, after=(0,)),), 8, (0, 5, 6, 7)),
+    ("kept messages", (RecordedCompaction(5, after=(3, 4)),), 7, (3, 4, 5, 6)),
+    ("in the order of the compaction", (RecordedCompaction(5, after=(4, 2)),), 6, (4, 2, 5)),
+    ("a message that it made", (RecordedCompaction(5, after=(0, MADE, 4)),), 6, (0, MADE, 4, 5)),
+    ("the latest of two", (RecordedCompaction(3), RecordedCompaction(6, after=(4,))), 8, (4, 6, 7)),
+    ("between two", (RecordedCompaction(3), RecordedCompaction(6)), 5, (3, 4)),
+    ("two at one place", (RecordedCompaction(3, after=(1,)), RecordedCompaction(3, after=(2,))), 4, (2, 3)),
 ]
 
 
 @pytest.mark.parametrize(("compactions", "position", "expected"), [c[1:] for c in VIEWS], ids=[c[0] for c in VIEWS])
 def test_an_agent_sees_what_its_last_compaction_left(compactions, position, expected):
     transcript = Transcript("t", "chat", TEN, compactions=compactions)
-    assert transcript.view(position) == expected
-    assert transcript.view(position) == expected
+    assert transcript.entries(position) == expected
+    assert transcript.view(position) == tuple(TEN[entry] if isinstance(entry, int) else entry for entry in expected)
 
 
-def test_all_leading_system_messages_stay_in_view_and_later_ones_do_not():
-    history = (system(), system("two"), user(), system("three"), agent(), user())
-    transcript = Transcript("t", "chat", history, compactions=(RecordedCompaction(4),))
-    assert transcript.view(6) == (0, 1, 4, 5)
+def test_each_recorded_compaction_has_its_lists_before_and_after():
+    first, second = RecordedCompaction(3, after=(0, MADE)), RecordedCompaction(6, after=(MADE, 5))
+    transcript = Transcript("t", "chat", TEN, compactions=(first, second))
+    assert (transcript.before(0), transcript.after(0)) == (TEN[:3], (TEN[0], MADE))
+    assert (transcript.before(1), transcript.after(1)) == ((TEN[0], MADE, *TEN[3:6]), (MADE, TEN[5]))
+
+
+PLACES = [
+    ((Origin("a.jsonl", "line {}", base=1),), 4, "a.jsonl: line 5"),
+    ((Origin("a.json", "system"), Origin("a.json", "messages[{}]", first=1)), 0, "a.json: system"),
+    ((Origin("a.json", "system"), Origin("a.json", "messages[{}]", first=1)), 3, "a.json: messages[2]"),
+    ((Origin("a.json"), Origin("b.json", first=7)), 7, "b.json: message 0"),
+    ((), 4, "whole.json"),
+    ((Origin("a.json"),), None, ""),
+]
+
+
+@pytest.mark.parametrize(("origins", "source", "place"), PLACES)
+def test_every_message_can_say_where_it_was_recorded(origins, source, place):
+    message = Message("user", (Text("Hi"),), source=source)
+    assert Transcript("t", "chat", (message,), path="whole.json", origins=origins).place(message) == place
 
 
 def test_a_transcript_survives_json_and_omits_its_defaults():
@@ -168,5 +194,5 @@ def test_a_transcript_survives_json_and_omits_its_defaults():
 
 def test_transcripts_do_not_share_their_mutable_defaults():
     one, other = Transcript("a", "chat", ()), Transcript("b", "chat", ())
-    assert one.skipped is not other.skipped
+    assert one.header is not other.header
     assert one.agent_type == "primary"

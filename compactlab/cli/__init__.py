@@ -34,7 +34,11 @@ _COUNTER = _arg("--counter", default="o200k_base", metavar="NAME", help="token c
 _PIN = _arg("--pin", nargs="+", default=[], metavar="PIN", help="protect messages: role:ROLE, index:N, pattern:REGEX")
 _SETTINGS = _arg("--settings", metavar="FILE", help="settings file (default: compactlab.toml, if there is one)")
 _JSON = _arg("--json", action="store_true", help="print JSON instead of text")
-_PATH = _arg("path", metavar="PATH", help="a transcript file, or a folder of them")
+_PATH = _arg("path", metavar="PATH", help="file, folder, pattern, - for standard input, or hf:OWNER/NAME[:SPLIT]")
+_TYPE = _arg("--type", default="", metavar="TYPE", help="take all as agents of this type (primary, subagent, ...)")
+_LIMIT = _arg("--limit", type=int, metavar="N", help="read at most N transcripts")
+_FORMAT = _arg("--format", metavar="NAME", help="name the reader instead of recognising it")
+_READ = (_PATH, _FORMAT, _TYPE, _LIMIT, _SETTINGS)
 
 TABLES = ("main", "budgets", "pairs", "sessions", "families", "rules", "distortion", "artifacts", "position", "age",
           "density", "miners")  # fmt: skip
@@ -44,7 +48,9 @@ COMMANDS = (
         "run",
         "compact transcripts with each strategy, score what was kept, print the table",
         (
-            _arg("paths", nargs="+", metavar="PATH", help="transcript files, or folders of them"),
+            _arg("paths", nargs="+", metavar="PATH", help="files, folders, patterns, or hf:OWNER/NAME[:SPLIT]"),
+            _TYPE,
+            _LIMIT,
             _arg(
                 "--strategies",
                 nargs="+",
@@ -85,7 +91,7 @@ COMMANDS = (
         "inspect",
         "say what a transcript holds: messages, tokens by kind, pressure, recorded compactions, what was not read",
         (
-            _PATH,
+            *_READ,
             _COUNTER,
             _arg("--window", type=int, default=128_000, metavar="N", help="window of the pressure curve (%(default)s)"),
             _JSON,
@@ -95,27 +101,37 @@ COMMANDS = (
     Command(
         "facts",
         "list the facts that a transcript holds, by family",
-        (_PATH, _arg("--family", metavar="NAME", help="this family only"), _JSON),
+        (*_READ, _arg("--family", metavar="NAME", help="this family only"), _JSON),
         "compactlab facts fixtures/transcripts/primary-garden.jsonl --family name",
     ),
     Command(
         "compact",
         "compact a transcript by one strategy and print the receipt",
         (
-            _PATH,
+            *_READ,
             _arg(
                 "--strategy", metavar="SPEC", help="NAME, NAME(field=value) or module:Class (default: by the settings)"
             ),
             _arg("--target", type=int, metavar="N", help="weight in tokens that the result should not pass"),
             _COUNTER,
             _PIN,
-            _SETTINGS,
             _arg("--dry-run", action="store_true", help="say what would happen to each message, and write nothing"),
             _arg("-o", "--output", metavar="OUT", help="write the compacted transcript to this file"),
+            _arg("--to", metavar="FORMAT", help="format of that file (default: the one that was read, if it can be)"),
             _arg("--receipt", metavar="FILE", help="write the receipt as JSON to this file"),
             _JSON,
         ),
         "compactlab compact fixtures/transcripts/primary-move.jsonl --strategy sliding_window -o compacted.jsonl",
+    ),
+    Command(
+        "convert",
+        "write transcripts in another format, read them back, and say what that format could not hold",
+        (
+            *_READ,
+            _arg("--to", required=True, metavar="FORMAT", help="one of those that `list readers` calls written"),
+            _arg("-o", "--output", required=True, metavar="OUT", help="file; folder for formats of one session a file"),
+        ),
+        "compactlab convert fixtures/transcripts/primary-move.jsonl --to openai_chat -o move.json",
     ),
     Command(
         "validate",

@@ -9,12 +9,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from compactlab import catalog
-from compactlab.cli.output import print_json
+from compactlab.cli.input import transcripts
+from compactlab.cli.output import print_json, print_warnings
 from compactlab.compaction import Guard
 from compactlab.errors import SpecError, TranscriptError
 from compactlab.pins import pinned
 from compactlab.plan import plan
-from compactlab.readers import read, write
+from compactlab.readers import writable, write
 from compactlab.settings import load
 from compactlab.tokens import Meter
 from compactlab.transcript import Transcript
@@ -25,15 +26,15 @@ def main(options: Namespace) -> None:
     if options.target is not None and options.target <= 0:
         raise SpecError(f"--target {options.target}: expected a number of tokens above 0")
     project = load(options.settings)
-    transcript = _only(options.path)
+    transcript = _only(options)
     spec = options.strategy or project.strategy(transcript.agent_type)
-    view = [transcript.messages[i] for i in transcript.view(len(transcript.messages))]
+    view = transcript.view(len(transcript.messages))
     messages = pinned(view, (*project.pins(transcript.agent_type), *options.pin))
     model = project.model() if catalog.strategy(spec).uses_model else None
     guard = Guard(Meter(options.counter), model=model)
     planned = plan(messages, spec, target=options.target, guard=guard)
     if options.output and not options.dry_run:
-        write(replace(transcript, messages=planned.apply(messages), compactions=()), options.output)
+        _write(replace(transcript, messages=planned.apply(messages), compactions=(), usage=()), options)
     if options.receipt and not options.dry_run:
         Path(options.receipt).write_text(planned.receipt.to_json(), encoding="utf-8")
     if options.json:
@@ -44,9 +45,17 @@ def main(options: Namespace) -> None:
         sys.stdout.write(planned.receipt.to_text() + "\n")
 
 
-def _only(path: str) -> Transcript:
-    transcripts = read(path)
-    if len(transcripts) != 1:
-        ids = ", ".join(t.id for t in transcripts[:3])
-        raise TranscriptError(f"{path}: holds {len(transcripts)} sessions ({ids}, ...); expected one to compact")
-    return transcripts[0]
+def _write(transcript: Transcript, options: Namespace) -> None:
+    """Write in the format that was asked for, else in the one that was read, else in our own."""
+    own = transcript.format if transcript.format in writable() else "compactlab"
+    write(transcript, options.output, options.to or own)
+    if own != transcript.format and not options.to:
+        print_warnings([f"{transcript.format} can only be read; {options.output} is in compactlab's own format"])
+
+
+def _only(options: Namespace) -> Transcript:
+    found = transcripts(options)
+    if len(found) != 1:
+        ids = ", ".join(t.id for t in found[:3])
+        raise TranscriptError(f"{options.path}: holds {len(found)} sessions ({ids}, ...); expected one to compact")
+    return found[0]

@@ -7,21 +7,19 @@ from argparse import Namespace
 from collections import Counter
 
 from compactlab import catalog
-from compactlab.cli.output import print_json, print_table, print_warnings
+from compactlab.cli.input import transcripts
+from compactlab.cli.output import print_json, print_table
 from compactlab.errors import UnknownName
 from compactlab.facts import FAMILIES, mine
 from compactlab.probes.mined import matcher_of
-from compactlab.readers import survey
 
 
 def main(options: Namespace) -> None:
     """Print every fact with the number of its homes and the message that holds the first."""
     if options.family and options.family not in FAMILIES:
         raise UnknownName(catalog.unknown("family", options.family, FAMILIES))
-    reading = survey(options.path)
-    print_warnings(reading.unread)
     found = []
-    for transcript in reading.transcripts:
+    for transcript in transcripts(options):
         facts = [f for f in mine(transcript.messages) if options.family in (None, f.family)]
         matcher = matcher_of(facts)
         homes: list[list[int]] = [[] for _ in facts]

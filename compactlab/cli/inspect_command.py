@@ -5,37 +5,43 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from compactlab import history
-from compactlab.cli.output import print_json, print_table, print_warnings
-from compactlab.pressure import Marks, first_reached, pressure, weights_in_view
-from compactlab.readers import survey
+from compactlab.cli.input import transcripts
+from compactlab.cli.output import print_json, print_table
+from compactlab.pressure import Marks, against_recorded, first_reached, pressure, weights_in_view
 from compactlab.tokens import Meter
-from compactlab.transcript import Transcript
+from compactlab.transcript import Message, Transcript
 
 STEPS = 10
+SHOWN = 10
+FIGURES = ("tokens_before", "tokens_after")
+IN_FULL = 10
+"""More transcripts than this are told in one row each."""
 
 
 def main(options: Namespace) -> None:
     """Print what each transcript at a path holds."""
-    reading = survey(options.path)
-    print_warnings(reading.unread)
     meter = Meter(options.counter)
-    found = [inspected(transcript, meter, options.window) for transcript in reading.transcripts]
+    found = [inspected(transcript, meter, options.window) for transcript in transcripts(options)]
     if options.json:
         print_json(found)
-        return
-    for facts in found:
-        _print(facts)
+    elif len(found) > IN_FULL:
+        _print_rows(found)
+    else:
+        for facts in found:
+            _print(facts)
 
 
 def inspected(transcript: Transcript, meter: Meter, window: int) -> dict[str, Any]:
     """What there is to say about a transcript, as plain data; weights in tokens of the meter's counter."""
     messages = transcript.messages
     repaired = history.repair(messages)
+    recorded = against_recorded(transcript, meter)
     return {
         "id": transcript.id,
         "format": transcript.format,
@@ -50,11 +56,26 @@ def inspected(transcript: Transcript, meter: Meter, window: int) -> dict[str, An
         "window": window,
         "curve": _curve(transcript, meter, window),
         "marks": _marks(transcript, meter, window),
-        "compactions": [msgspec.to_builtins(compaction) for compaction in transcript.compactions],
+        "recorded": None if recorded is None else recorded._asdict(),
+        "compactions": [_compaction(transcript, index, meter) for index in range(len(transcript.compactions))],
         "repairs": [f"{r.what} {r.call_id!r} at message {r.position}: {r.why}" for r in repaired.repairs],
-        "not_understood": transcript.skipped,
-        "problems": list(transcript.problems),
+        "intake": msgspec.to_builtins(transcript.intake),
     }
+
+
+def _compaction(transcript: Transcript, index: int, meter: Meter) -> dict[str, Any]:
+    """A recorded compaction: its own figures, and how many messages and tokens of ours stood before and after it."""
+    recorded = transcript.compactions[index]
+    before, after = transcript.before(index), transcript.after(index)
+    told = {name: getattr(recorded, name) for name in ("position", "trigger", "tokens_before", "tokens_after")}
+    lists = {
+        "messages_before": len(before),
+        "messages_after": len(after),
+        "weight_before": meter.messages(before),
+        "weight_after": meter.messages(after),
+    }
+    made = sum(isinstance(entry, Message) for entry in recorded.after)
+    return told | lists | {"made": made, "summary": recorded.summary, "summariser": recorded.summariser}
 
 
 def _curve(transcript: Transcript, meter: Meter, window: int) -> list[dict[str, Any]]:
@@ -87,17 +108,58 @@ def _print(facts: dict[str, Any]) -> None:
     print_table(("messages", "tokens", "pressure", f"of {facts['window']:,}"), rows, ("messages", "tokens", "pressure"))
     for mark, at in facts["marks"].items():
         sys.stdout.write(f"  mark {mark}: {'never reached' if at is None else f'reached with message {at:,}'}\n")
+    if facts["recorded"]:
+        told = facts["recorded"]
+        sys.stdout.write(
+            f"  recorded input of {told['responses']:,} responses: {told['recorded']:,} tokens, by us {told['ours']:,};"
+            f" ours/recorded {told['ratio']:.2f}\n"
+        )
     for compaction in facts["compactions"]:
-        said = ", ".join(f"{name} {value}" for name, value in compaction.items() if name != "position")
-        sys.stdout.write(f"  recorded compaction before message {compaction['position']:,}: {said}\n")
-    for title, lines in (("repaired", facts["repairs"]), ("problem", facts["problems"])):
-        for line in lines[:10]:
+        sys.stdout.write(f"  recorded compaction {_told(compaction)}\n")
+    for title, lines in (("repaired", facts["repairs"]), ("problem", facts["intake"].get("problems", ()))):
+        for line in lines[:SHOWN]:
             sys.stdout.write(f"  {title}: {line}\n")
-        if len(lines) > 10:
-            sys.stdout.write(f"  {title}: {len(lines) - 10} more\n")
-    if facts["not_understood"]:
-        kinds = ", ".join(f"{n:,} {kind}" for kind, n in facts["not_understood"].items())
-        sys.stdout.write(f"  not taken as context: {kinds}\n")
+        if len(lines) > SHOWN:
+            sys.stdout.write(f"  {title}: {len(lines) - SHOWN} more\n")
+    _print_intake(facts["intake"])
+
+
+def _told(compaction: dict[str, Any]) -> str:
+    figures = [f"{compaction[name]:,} tokens {name[7:]}" for name in FIGURES if compaction[name] is not None]
+    summary = f", a summary of {len(compaction['summary']):,} characters" if compaction["summary"] else ""
+    return (
+        f"before message {compaction['position']:,} ({compaction['trigger']}{''.join(f', {f}' for f in figures)}): "
+        f"{compaction['messages_before']:,} messages of {compaction['weight_before']:,} tokens by us became "
+        f"{compaction['messages_after']:,} of {compaction['weight_after']:,}{summary}"
+    )
+
+
+def _print_intake(intake: dict[str, Any]) -> None:
+    sys.stdout.write(f"  {intake.get('records', 0):,} records read\n")
+    for title, name in (("not taken as context", "skipped"), ("not understood", "unknown"), ("mended", "repaired")):
+        if intake.get(name):
+            kinds = ", ".join(f"{n:,} {kind}" for kind, n in sorted(intake[name].items()))
+            sys.stdout.write(f"  {title}: {kinds}\n")
+
+
+def _print_rows(found: Sequence[dict[str, Any]]) -> None:
+    """One row a transcript."""
+    heads = ("session", "format", "agent type", "messages", "tokens", "ours/recorded", "compactions", "not understood")
+    rows = [
+        (
+            facts["id"],
+            facts["format"],
+            facts["agent_type"],
+            f"{facts['messages']:,}",
+            f"{facts['tokens']:,}",
+            f"{facts['recorded']['ratio']:.2f}" if facts["recorded"] else "",
+            len(facts["compactions"]) or "",
+            sum(facts["intake"].get("unknown", {}).values()) or "",
+        )
+        for facts in found
+    ]
+    print_table(heads, rows, heads[3:])
+    sys.stdout.write(f"{len(found):,} transcripts\n")
 
 
 def _bar(share: float, width: int = 30) -> str:

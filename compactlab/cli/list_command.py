@@ -15,17 +15,21 @@ def main(options: Namespace) -> None:
     if options.kind == "counters":
         rows = [{"name": name} for name in counter_names()]
     else:
-        rows = [_described(options.kind, name) for name in catalog.names(options.kind)]
+        rows = [described(options.kind, name) for name in catalog.names(options.kind)]
     if options.json:
         print_json(rows)
     else:
         print_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
 
 
-def _described(kind: catalog.Kind, name: str) -> dict[str, str]:
+def described(kind: catalog.Kind, name: str) -> dict[str, str]:
+    """What there is to say about a plug-in, by column."""
     module = catalog.load(kind, name)
     first = (module.__doc__ or "").partition("\n")[0].removeprefix(f"`{name}`: ")
-    if kind != "strategies":
+    if kind == "readers":
+        written = "yes" if hasattr(module, "write") else ""
+        return {"name": name, "what": first, "where": module.WHERE, "written": written}
+    if kind == "metrics":
         return {"name": name, "what": first}
     parameters = ", ".join(f"{f.name}={f.default!r}" for f in fields(catalog.strategy_class(name)))
     return {"name": name, "what": first, "parameters": parameters}

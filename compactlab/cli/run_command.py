@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from compactlab.cli.input import limit
 from compactlab.cli.output import print_json, print_report, print_warnings, watched
 from compactlab.errors import SpecError
 from compactlab.harness import DEFAULT_STRATEGIES, Settings, run
@@ -33,6 +34,8 @@ def main(options: Namespace) -> None:
         probes=tuple(Path(file) for file in options.probes),
         pins=tuple(options.pin),
         project=load(options.settings),
+        agent_type=options.type,
+        limit=limit(options),
     )
     with watched() as progress:
         results = run(options.paths, options.out, settings, progress)

@@ -57,7 +57,8 @@ class Settings:
     """How to run: strategies as specs or objects, cuts as shares of the assistant messages or by a window in tokens.
 
     `budgets` are per cents of the weight before a cut that each strategy is to meet in turn. `pins` and those of
-    `project` (what a settings file says) protect messages in every session; `jobs` 0 means one process a core.
+    `project` (what a settings file says) protect messages in every session; `jobs` 0 means one process a core. An
+    `agent_type` holds for all sessions; at most `limit` are read from each path.
     """
 
     strategies: tuple[str | Strategy, ...] = DEFAULT_STRATEGIES
@@ -70,6 +71,8 @@ class Settings:
     probes: tuple[Path, ...] = ()
     pins: tuple[str, ...] = ()
     project: Project = field(default_factory=Project)
+    agent_type: str = ""
+    limit: int | None = None
 
     def __post_init__(self) -> None:
         if not self.strategies:
@@ -167,19 +170,18 @@ class _Corpus:
 
     @classmethod
     def read(cls, paths: Iterable[str | Path], settings: Settings) -> _Corpus:
-        readings = [survey(path) for path in paths]
-        found = [transcript for reading in readings for transcript in reading.transcripts]
-        found = _told_apart(found)
+        types = settings.agent_type or settings.project.agent_types
+        readings = [survey(path, agent_type=types, limit=settings.limit) for path in paths]
+        found = _told_apart([transcript for reading in readings for transcript in reading.transcripts])
         ordered = tuple(_pinned(t, settings) for t in sorted(found, key=lambda t: t.id))
         meter = Meter(settings.counter)
         cuts = {t.id: planned(t, settings.cuts, settings.window, settings.project.marks, meter) for t in ordered}
-        unread = tuple(line for reading in readings for line in reading.unread)
-        return cls(settings, ordered, _probes(ordered, settings.probes), cuts, unread)
+        unread = (line for reading in readings for line in reading.unread)
+        return cls(settings, ordered, _probes(ordered, settings.probes), cuts, tuple(unread))
 
     @cached_property
     def manifest(self) -> Manifest:
         settings = self.settings
-        specs = tuple(repr(strategy) for strategy in settings.built)
         cuts = tuple(f"{share:g}" for share in settings.cuts)
         return Manifest(
             compactlab=compactlab.__version__,
@@ -189,7 +191,7 @@ class _Corpus:
             seed=settings.seed,
             cuts=cuts if settings.window is None else (f"window {settings.window}",),
             budgets=settings.budget_names,
-            strategies=specs,
+            strategies=tuple(map(repr, settings.built)),
             corpus=self._digest(),
             sessions=tuple(t.id for t in self.transcripts),
             families=FAMILIES,
@@ -207,8 +209,9 @@ class _Corpus:
         """Digest of all messages and probes, wherever the files lie and whatever their format."""
         whole = hashlib.sha256()
         for transcript in self.transcripts:
-            whole.update(repr((transcript.id, transcript.messages)).encode("utf-8", "surrogatepass"))
-            whole.update(repr(self.probes.get(transcript.id)).encode("utf-8", "surrogatepass"))
+            story = (transcript.id, transcript.messages, *transcript.compactions)
+            for part in (story, self.probes.get(transcript.id)):
+                whole.update(repr(part).encode("utf-8", "surrogatepass"))
         return whole.hexdigest()[:12]
 
     def made_by(self, key: Key) -> str:
@@ -290,9 +293,8 @@ def _probes(transcripts: Sequence[Transcript], files: Sequence[Path]) -> dict[st
     found: dict[str, tuple[hand.Probe, ...]] = defaultdict(tuple)
     for transcript in transcripts:
         beside = hand.beside(Path(transcript.path)) if transcript.path else None
-        named = [f for f in files if f.name.removesuffix(".jsonl").removesuffix(".probes") == transcript.id]
-        if len(transcripts) == 1:
-            named = list(files)
+        own = [f for f in files if f.name.removesuffix(".jsonl").removesuffix(".probes") == transcript.id]
+        named = list(files) if len(transcripts) == 1 else own
         for file in dict.fromkeys([*([beside] if beside else []), *named]):
             found[transcript.id] += hand.load(file)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from compactlab import catalog, history
@@ -54,7 +54,7 @@ def fates(transcript: Transcript, share: float, strategies: Iterable[str | Strat
     cut = planned(transcript, (share,), None, Marks(), meter)[0]
     if cut.skipped:
         return []
-    before = [transcript.messages[i] for i in transcript.view(cut.before)]
+    before = transcript.view(cut.before)
     facts = mine(transcript.messages)
     risk = AtRisk(history.repair(before).messages, facts, matcher_of(facts))
     uses = risk.future(transcript.messages[cut.before :]).uses
@@ -75,7 +75,7 @@ def in_order(uses: dict[int, Use]) -> list[int]:
 
 def stories(transcript: Transcript, cut: Cut, risk: AtRisk, uses: dict[int, Use]) -> list[Story]:
     """The story of each load-bearing fact, in the order in which they were needed."""
-    homes = _first_homes(transcript, transcript.view(cut.before), risk.matcher, uses)
+    homes = _first_homes(transcript, cut.before, risk.matcher, uses)
     told = []
     for fact in in_order(uses):
         used = cut.before + uses[fact].after
@@ -83,8 +83,8 @@ def stories(transcript: Transcript, cut: Cut, risk: AtRisk, uses: dict[int, Use]
             Story(
                 family=risk.facts[fact].family,
                 value=risk.facts[fact].value,
-                home=homes[fact],
-                home_text=_quoted(transcript.messages[homes[fact]], risk.matcher, fact),
+                home=homes[fact].position,
+                home_text=_quoted(homes[fact].message, risk.matcher, fact),
                 used=used,
                 used_text=_quoted(transcript.messages[used], risk.matcher, fact),
                 use=uses[fact].kind,
@@ -94,13 +94,22 @@ def stories(transcript: Transcript, cut: Cut, risk: AtRisk, uses: dict[int, Use]
     return told
 
 
-def _first_homes(transcript: Transcript, view: Sequence[int], matcher: Matcher, uses: Iterable[int]) -> dict[int, int]:
-    wanted, homes = set(uses), dict[int, int]()
-    for position in view:
-        for block in transcript.messages[position].blocks:
+class _Home(NamedTuple):
+    """A message, and its position in the transcript; of one that a compaction made, the place where it stood."""
+
+    position: int
+    message: Message
+
+
+def _first_homes(transcript: Transcript, before: int, matcher: Matcher, uses: Iterable[int]) -> dict[int, _Home]:
+    wanted, homes = set(uses), dict[int, _Home]()
+    made_at = max((c.position for c in transcript.compactions if c.position <= before), default=0)
+    for entry in transcript.entries(before):
+        home = _Home(entry, transcript.messages[entry]) if isinstance(entry, int) else _Home(made_at, entry)
+        for block in home.message.blocks:
             for hit in matcher.block(block):
                 if hit.pattern in wanted:
-                    homes.setdefault(hit.pattern, position)
+                    homes.setdefault(hit.pattern, home)
     return homes
 
 

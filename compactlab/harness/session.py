@@ -140,7 +140,7 @@ class _Session:
 
     def _case(self, cut: Cut) -> tuple[Case, list[Score]]:
         transcript = self.job.transcript
-        before = [transcript.messages[i] for i in transcript.view(cut.before)]
+        before = transcript.view(cut.before)
         risk = AtRisk(history.repair(before).messages, self.facts, self.matcher, self.excluded)
         after = tuple(transcript.messages[cut.before :])
         future = risk.future(after)

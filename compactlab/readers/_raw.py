@@ -36,20 +36,21 @@ def keep_raw(value: Any, raw: bytes | msgspec.Raw) -> None:  # noqa: ANN401  # J
     b'{"a":1.50}'
     """
     try:
-        _keep(value, raw)
+        _keep(value, raw, ("messages", "message", "content"))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return
 
 
-def _keep(value: Any, raw: bytes | msgspec.Raw) -> None:  # noqa: ANN401  # JSON is any value
+def _keep(value: Any, raw: bytes | msgspec.Raw, names: tuple[str, ...]) -> None:  # noqa: ANN401  # JSON is any value
+    """Look for calls in a value, and in what it holds under *names*; blocks hold no further ones."""
     if isinstance(value, list):
         for inner, inner_raw in zip(value, _LIST.decode(raw), strict=False):
             if isinstance(inner, dict):
-                _keep(inner, inner_raw)
+                _keep(inner, inner_raw, names)
         return
     holder = _HOLDER.decode(raw)
-    for name in ("messages", "message", "content"):
+    for name in names:
         if isinstance(value.get(name), dict | list):
-            _keep(value[name], getattr(holder, name))
+            _keep(value[name], getattr(holder, name), () if name == "content" else names)
     if value.get("type") in CALLS and value.get("input") is not None:
         value["input"] = holder.input

@@ -7,29 +7,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compactlab.readers._conversations import Conversation, confidence, transcripts
+from compactlab.readers._conversations import Conversation, Shape, confidence, transcripts
+from compactlab.readers._usage import anthropic_usage
 from compactlab.shapes.anthropic import from_wire, to_wire
 from compactlab.shapes.parts import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from compactlab.readers import Sample, Source
-    from compactlab.transcript import Messages, Transcript
+    from compactlab.readers import Source
+    from compactlab.transcript import Messages, Transcript, Usage
 
 
-def sniff(sample: Sample) -> float:
+WHERE = "wherever requests are logged or conversations are kept"
+
+
+def sniff(source: Source) -> float:
     """Look for message lists with calls, results or thinking among their blocks, or with the system prompt outside."""
-    return confidence(sample, "anthropic_messages")
+    return confidence(source, "anthropic_messages")
 
 
 def read(source: Source) -> Iterator[Transcript]:
     """Read each conversation of a file; an unknown role is a `TranscriptError`."""
-    return transcripts(source, "anthropic_messages", _messages)
+    return transcripts(source, _Dialect())
 
 
-def _messages(conversation: Conversation) -> Messages:
-    return from_wire(conversation.messages, conversation.body.get("system"))
+class _Dialect:
+    name: Shape = "anthropic_messages"
+
+    def messages(self, conversation: Conversation) -> Messages:
+        return from_wire(conversation.messages, conversation.body.get("system"))
+
+    def usage(self, position: int | None, wire: object) -> Usage | None:
+        return anthropic_usage(position, wire)
 
 
 def write(transcripts: Iterable[Transcript]) -> str:

@@ -1,7 +1,8 @@
 """compactlab's own format: JSON lines, a session header and then its messages (docs/format.md).
 
 Blocks are those of the Anthropic Messages API, so that a plain file needs nothing else; keys of our own carry what that
-has no place for, and stand only where they say something. Whatever a `Transcript` holds is read back equal.
+has no place for, and stand only where they say something. Whatever a `Transcript` holds is read back equal, but for
+what tells of the file that it was read from (`path`, `origins`, `intake`).
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ import msgspec
 from msgspec.structs import replace
 
 from compactlab.errors import TranscriptError
-from compactlab.readers import Line, Sample, Source, default_agent_type
+from compactlab.readers import Line, Source, default_agent_type
 from compactlab.readers._own_blocks import block_from, block_to, message_keys
 from compactlab.readers._raw import keep_raw
 from compactlab.shapes import anthropic
 from compactlab.shapes.parts import ROLES, json_text
-from compactlab.transcript import Message, RecordedCompaction, ToolResult, Transcript
+from compactlab.transcript import Intake, Message, Origin, RecordedCompaction, ToolResult, Transcript, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 NAME = "compactlab"
+WHERE = "wherever `compactlab.write` and `compactlab convert` put it"
 _Keyed = TypeVar("_Keyed", bound=msgspec.Struct)
 
 
@@ -37,8 +39,7 @@ class _Header(msgspec.Struct):
     format: str = NAME
     cluster: str | None = None
     compactions: tuple[RecordedCompaction, ...] = ()
-    skipped: dict[str, int] = {}
-    problems: tuple[str, ...] = ()
+    usage: tuple[Usage, ...] = ()
     header: dict[str, Any] = {}
 
 
@@ -55,12 +56,12 @@ class _Keys(msgspec.Struct):
 RESERVED = frozenset({"type", *_Header.__struct_fields__})
 
 
-def sniff(sample: Sample) -> float:
+def sniff(source: Source) -> float:
     """Look for a session header, and after it a message with its role beside it."""
-    first = sample.values[0]
-    if not isinstance(first, dict) or first.get("type") != "session" or "id" not in first:
+    first = source.first
+    if first.get("type") != "session" or "id" not in first:
         return 0.0
-    after = next((v for v in sample.values[1:] if isinstance(v, dict) and v.get("type") == "message"), None)
+    after = next((v for v in source.values[1:] if isinstance(v, dict) and v.get("type") == "message"), None)
     if after is None:
         return 0.9 if "agent_type" in first and "title" in first else 0.0
     return 1.0 if "role" in after and "content" in after else 0.0
@@ -68,51 +69,61 @@ def sniff(sample: Sample) -> float:
 
 def read(source: Source) -> Iterator[Transcript]:
     """Read the sessions of a file; a wrong role, a missing header or a wrong content is a `TranscriptError`."""
-    found = source.lines
-    group: list[Line] = []
-    first = True
-    for line in (*found.lines, None):
-        starts = line is None or (isinstance(line.value, dict) and line.value.get("type") == "session")
-        if starts and group:
-            yield _session(source, group, first=first)
-            first, group = False, []
-        if line is not None:
-            group.append(line)
-
-
-def _session(source: Source, lines: Sequence[Line], *, first: bool) -> Transcript:
-    record = lines[0].value
-    where = f"{source.path.name}: line {lines[0].number}"
-    if not isinstance(record, dict) or record.get("type") != "session":
-        raise TranscriptError(f'{where} is no session header; expected {{"type": "session", "id": ...}}')
-    head = _checked(record, _Header, where)
-    messages: list[Message] = []
-    skipped = Counter(head.skipped)
-    index = 0
-    for line in lines[1:]:
-        kind = line.value.get("type", "message") if isinstance(line.value, dict) else "no object"
-        if kind == "message":
-            messages += _messages(line, index, f"{source.path.name}: line {line.number}")
-            index += 1
+    lines = source.lines()
+    session: _Session | None = None
+    for line in lines:
+        if isinstance(line.value, dict) and line.value.get("type") == "session":
+            if session is not None:
+                yield session.transcript(Intake())
+            session = _Session(source, line)
+        elif session is None:
+            where = f"{source.path}: line {line.number}"
+            raise TranscriptError(f'{where} is no session header; expected {{"type": "session", "id": ...}}')
         else:
-            skipped[str(kind)] += 1
-    if first:
-        skipped.update(source.lines.skipped)
-    agent_type = default_agent_type(tuple(messages)) if head.agent_type is None else head.agent_type
-    return Transcript(
-        id=head.id,
-        format=head.format,
-        messages=tuple(messages),
-        path=str(source.path),
-        title=head.title or "",
-        agent_type=agent_type,
-        cluster=default_cluster(head.id, agent_type) if head.cluster is None else head.cluster,
-        tools=head.tools or (),
-        compactions=head.compactions,
-        skipped=dict(skipped),
-        problems=(*head.problems, *(source.lines.problems if first else ())),
-        header={key: value for key, value in record.items() if key not in RESERVED} | head.header,
-    )
+            session.add(line)
+    if session is not None:
+        yield session.transcript(lines.intake())
+
+
+class _Session:
+    """A session, growing line by line."""
+
+    def __init__(self, source: Source, header: Line) -> None:
+        self.path = str(source.path)
+        self.record: dict[str, Any] = header.value
+        self.head = _checked(self.record, _Header, f"{self.path}: line {header.number}")
+        self.messages: list[Message] = []
+        self.unknown: Counter[str] = Counter()
+        self.lines = 0
+
+    def add(self, line: Line) -> None:
+        kind = line.value.get("type", "message") if isinstance(line.value, dict) else "no object"
+        if kind != "message":
+            self.unknown[str(kind)] += 1
+            return
+        self.messages += _messages(line, self.lines, f"{self.path}: line {line.number}")
+        self.lines += 1
+
+    def transcript(self, read: Intake) -> Transcript:
+        """The session so far; *read* is what the lines of the file gave, told with its last session."""
+        head = self.head
+        agent_type = default_agent_type(tuple(self.messages)) if head.agent_type is None else head.agent_type
+        unknown = dict(Counter(read.unknown) + self.unknown)
+        return Transcript(
+            id=head.id,
+            format=head.format,
+            messages=tuple(self.messages),
+            path=self.path,
+            title=head.title or "",
+            agent_type=agent_type,
+            cluster=default_cluster(head.id, agent_type) if head.cluster is None else head.cluster,
+            tools=head.tools or (),
+            compactions=head.compactions,
+            usage=head.usage,
+            origins=(Origin(self.path),),
+            intake=replace(read, unknown=unknown),
+            header={key: value for key, value in self.record.items() if key not in RESERVED} | head.header,
+        )
 
 
 def _checked(record: dict[str, Any], kind: type[_Keyed], where: str) -> _Keyed:
@@ -172,9 +183,9 @@ def _header(transcript: Transcript) -> dict[str, Any]:
         head["format"] = transcript.format
     if transcript.cluster != default_cluster(transcript.id, transcript.agent_type):
         head["cluster"] = transcript.cluster
-    if transcript.compactions:
-        head["compactions"] = msgspec.to_builtins(transcript.compactions)
-    head |= {name: getattr(transcript, name) for name in ("skipped", "problems") if getattr(transcript, name)}
+    for name in ("compactions", "usage"):
+        if getattr(transcript, name):
+            head[name] = msgspec.to_builtins(getattr(transcript, name))
     extras = {key: value for key, value in transcript.header.items() if key not in RESERVED}
     hidden = {key: value for key, value in transcript.header.items() if key not in extras}
     return head | extras | ({"header": hidden} if hidden else {})

@@ -8,29 +8,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compactlab.readers._conversations import Conversation, confidence, transcripts
+from compactlab.readers._conversations import Conversation, Shape, confidence, transcripts
+from compactlab.readers._usage import openai_usage
 from compactlab.shapes.openai_chat import from_wire, to_wire
 from compactlab.shapes.parts import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from compactlab.readers import Sample, Source
-    from compactlab.transcript import Messages, Transcript
+    from compactlab.readers import Source
+    from compactlab.transcript import Messages, Transcript, Usage
 
 
-def sniff(sample: Sample) -> float:
+WHERE = "wherever requests are logged or conversations are kept"
+
+
+def sniff(source: Source) -> float:
     """Look for message lists with calls beside the content, results in messages of their own, or plain text only."""
-    return confidence(sample, "openai_chat")
+    return confidence(source, "openai_chat")
 
 
 def read(source: Source) -> Iterator[Transcript]:
     """Read each conversation of a file; an unknown role is a `TranscriptError`."""
-    return transcripts(source, "openai_chat", _messages)
+    return transcripts(source, _Dialect())
 
 
-def _messages(conversation: Conversation) -> Messages:
-    return from_wire(conversation.messages)
+class _Dialect:
+    name: Shape = "openai_chat"
+
+    def messages(self, conversation: Conversation) -> Messages:
+        return from_wire(conversation.messages)
+
+    def usage(self, position: int | None, wire: object) -> Usage | None:
+        return openai_usage(position, wire)
 
 
 def write(transcripts: Iterable[Transcript]) -> str:

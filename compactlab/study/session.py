@@ -93,7 +93,7 @@ class Session:
 
     def _case(self, before: int) -> Case:
         transcript = self.transcript
-        base = history.repair([transcript.messages[i] for i in transcript.view(before)]).messages
+        base = history.repair(transcript.view(before)).messages
         risk = AtRisk(base, self.facts, self.matcher, self.excluded)
         case = Case(risk, risk.future(transcript.messages[before:]).uses, self.hand, (), self.meter)
         source = transcript.messages[before].source

@@ -7,113 +7,25 @@ that leads nowhere, and the start of a new context after a compaction, go on at 
 from __future__ import annotations
 
 from bisect import bisect
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from compactlab.readers._raw import keep_raw
+from compactlab.readers._fields import mapping, string, strings
+from compactlab.transcript import ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from compactlab.readers import Line
-
-BOUNDARIES = ("compact_boundary", "microcompact_boundary")
-
-
-@dataclass(frozen=True)
-class Record:
-    """One record that stands in the tree; `index` is its line in the file, from 0."""
-
-    index: int
-    uuid: str
-    value: dict[str, Any]
-
-    @property
-    def kind(self) -> str:
-        """`user`, `assistant`, `boundary`, or another type of record, which is no part of the context."""
-        if self.value.get("type") == "system" and str(self.value.get("subtype")) in BOUNDARIES:
-            return "boundary"
-        if self.value.get("type") == "attachment" and _is_queued(self.value.get("attachment")):
-            return "user"
-        return str(self.value.get("type"))
-
-    @property
-    def is_message(self) -> bool:
-        return self.kind in {"user", "assistant"}
-
-    @property
-    def sidechain(self) -> bool:
-        return bool(self.value.get("isSidechain"))
-
-    @cached_property
-    def message(self) -> dict[str, Any]:
-        """The message inside; for a prompt that was typed while the agent worked, one of the same form."""
-        if self.value.get("type") == "attachment":
-            return {"role": "user", "content": self.value["attachment"]["prompt"]}
-        inner = self.value.get("message")
-        return inner if isinstance(inner, dict) else {}
-
-    @cached_property
-    def parts(self) -> list[dict[str, Any]]:
-        """The blocks of the message as they stand in the file, none for plain text."""
-        content = self.message.get("content")
-        return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-
-    @property
-    def response(self) -> str:
-        """Id of the response that this is a piece of; its own, where none was recorded."""
-        return str(self.message.get("id") or self.uuid)
-
-    def ids(self, kind: str, key: str) -> list[str]:
-        """Ids named by the blocks of one kind."""
-        return [str(part.get(key)) for part in self.parts if part.get("type") == kind]
-
-
-def _is_queued(attachment: object) -> bool:
-    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
-        return False
-    return isinstance(attachment.get("prompt"), str | list) and attachment.get("commandMode", "prompt") == "prompt"
+    from compactlab.readers.claude_code._records import Record
 
 
 class Live(NamedTuple):
-    """Records of the live branch in the order of the conversation, and how many messages stand on other branches."""
+    """Records of the live branch in the order of the conversation, and how many stand on other branches, by kind."""
 
     records: tuple[Record, ...]
-    others: int
-
-
-def tree(lines: Sequence[Line]) -> tuple[dict[str, Record], Counter[str]]:
-    """Give the records of a file by uuid, first one first, and count by kind what is no part of any context."""
-    nodes: dict[str, Record] = {}
-    skipped: Counter[str] = Counter()
-    for line in lines:
-        value = line.value
-        if not isinstance(value, dict):
-            skipped["no object"] += 1
-            continue
-        uuid = value.get("uuid")
-        record = Record(line.number - 1, str(uuid), value)
-        if isinstance(uuid, str) and uuid in nodes:
-            skipped["repeated uuid"] += 1
-            continue
-        if isinstance(uuid, str):
-            nodes[uuid] = record
-        if record.is_message:
-            keep_raw(value, line.raw)
-        left_out = _left_out(record, linked=isinstance(uuid, str))
-        if left_out:
-            skipped[left_out] += 1
-    return nodes, skipped
-
-
-def _left_out(record: Record, *, linked: bool) -> str:
-    """Name a kind of record that is no part of any context; empty for one that may be."""
-    if record.is_message or record.kind == "boundary":
-        return "" if linked else f"{record.kind} without uuid"
-    subtype = record.value.get("subtype") if record.value.get("type") == "system" else None
-    return f"system {subtype}" if subtype else record.kind
+    others: dict[str, int]
 
 
 def sidechains(nodes: Mapping[str, Record]) -> list[tuple[str, list[Record]]]:
@@ -121,12 +33,9 @@ def sidechains(nodes: Mapping[str, Record]) -> list[tuple[str, list[Record]]]:
     groups: dict[str, list[Record]] = defaultdict(list)
     roots: dict[str, str] = {}
     for uuid, node in nodes.items():
-        if not node.sidechain:
-            continue
-        parent = node.value.get("parentUuid")
-        roots[uuid] = roots.get(str(parent), uuid)
-        agent = node.value.get("agentId")
-        groups[f"agent-{agent}" if isinstance(agent, str) else f"side-{roots[uuid][:8]}"].append(node)
+        if node.sidechain:
+            roots[uuid] = roots.get(node.parent or "", uuid)
+            groups[f"agent-{node.agent}" if node.agent else f"side-{roots[uuid][:8]}"].append(node)
     return list(groups.items())
 
 
@@ -136,93 +45,160 @@ def branch(group: Sequence[Record], nodes: Mapping[str, Record]) -> Live:
     Pieces of a response of the branch, and results of its calls, belong to it wherever they hang: parallel calls fork
     the tree. What is left over stands on other branches.
     """
-    leaf = next((record for record in reversed(group) if record.is_message), None)
-    if leaf is None:
-        return Live((), 0)
-    chain = [record for record in _up(leaf, group, nodes) if record.is_message or record.kind == "boundary"]
+    climb = _Climb(group, nodes)
+    chain = [record for record in climb.longest() if record.is_message or record.is_boundary]
     chain.reverse()
     held = {record.uuid for record in chain}
-    off = [record for record in group if record.is_message and record.uuid not in held]
-    rescued = _siblings(chain, off)
-    return Live(tuple(_ordered(chain, rescued)), len(off) - len(rescued))
+    off = [record for record in group if (record.is_message or record.is_boundary) and record.uuid not in held]
+    rescued, doubles = _siblings(chain, off)
+    boundaries = sum(record.is_boundary for record in off)
+    others = {
+        "message of another branch": len(off) - len(rescued) - doubles - boundaries,
+        "boundary off the live branch": boundaries,
+        "turn written again": doubles,
+    }
+    return Live(tuple(_ordered(chain, rescued)), others)
 
 
-def _up(leaf: Record, group: Sequence[Record], nodes: Mapping[str, Record]) -> Iterator[Record]:
-    inside = {record.uuid: place for place, record in enumerate(group)}
-    boundaries = [record for record in group if record.kind == "boundary"]
-    seen: set[str] = set()
-    at: Record | None = leaf
-    while at is not None and at.uuid not in seen:
-        seen.add(at.uuid)
-        if at.uuid in inside:
-            yield at
-        at = _reattached(at, boundaries, group, nodes) or _parent(at, group, inside, nodes)
+@dataclass(frozen=True)
+class _Climb:
+    """The way from a record of a group up to its root."""
 
+    group: Sequence[Record]
+    nodes: Mapping[str, Record]
 
-def _parent(
-    record: Record, group: Sequence[Record], inside: Mapping[str, int], nodes: Mapping[str, Record]
-) -> Record | None:
-    named = record.value.get("parentUuid") or record.value.get("logicalParentUuid")
-    found = nodes.get(str(named))
-    if found is not None and found is not record:
-        return found
-    starts_context = record.kind == "boundary" or record.value.get("isCompactSummary")
-    place = inside.get(record.uuid, 0)
-    return group[place - 1] if place and (named or starts_context) else None
+    @cached_property
+    def places(self) -> dict[str, int]:
+        return {record.uuid: place for place, record in enumerate(self.group)}
 
+    @cached_property
+    def kept(self) -> list[tuple[Record, frozenset[str]]]:
+        """The boundaries that preserved something, the last one first, and what."""
+        boundaries = [record for record in reversed(self.group) if record.kind == "boundary"]
+        return [(boundary, uuids) for boundary in boundaries if (uuids := preserved(boundary, self.nodes))]
 
-def _reattached(
-    record: Record, boundaries: Sequence[Record], group: Sequence[Record], nodes: Mapping[str, Record]
-) -> Record | None:
-    """Lead a message after a boundary, whose parent was preserved across it, back through the summary."""
-    parent = nodes.get(str(record.value.get("parentUuid")))
-    if parent is None:
+    def longest(self) -> list[Record]:
+        """The way from the last message; from what was attached after it, if it stands above that."""
+        last = next((record for record in reversed(self.group) if _ends(record)), None)
+        tail = next((record for record in reversed(self.group) if record.is_message), None)
+        if tail is not None and tail is not last:
+            way = list(self.up(tail))
+            if last is None or any(record is last for record in way):
+                return way
+        return [] if last is None else list(self.up(last))
+
+    def up(self, leaf: Record) -> Iterator[Record]:
+        seen: set[str] = set()
+        at: Record | None = leaf
+        while at is not None and at.uuid not in seen:
+            seen.add(at.uuid)
+            if at.uuid in self.places:
+                yield at
+            at = self.reattached(at) or self.parent(at)
+
+    def parent(self, record: Record) -> Record | None:
+        named = record.parent or record.logical
+        found = self.nodes.get(named) if named else None
+        if found is not None and found is not record:
+            return found
+        starts_context = record.kind == "boundary" or record.is_summary
+        place = self.places.get(record.uuid, 0)
+        return self.group[place - 1] if place and (named or starts_context) else None
+
+    def reattached(self, record: Record) -> Record | None:
+        """Lead a message after a boundary, whose parent was preserved across it, back through the summary."""
+        parent = self.nodes.get(record.parent or "") if self.kept else None
+        if parent is None:
+            return None
+        for boundary, uuids in self.kept:
+            if parent.index < boundary.index < record.index and parent.uuid in uuids:
+                after = self.group[self.places[boundary.uuid] + 1 : self.places.get(record.uuid, 0)]
+                made = (node for node in reversed(after) if node.is_summary or _hangs(node, boundary, self.nodes))
+                return next(made, boundary)
         return None
-    for boundary in reversed(boundaries):
-        if parent.index < boundary.index < record.index and parent.uuid in preserved(boundary, nodes):
-            after = [node for node in group if boundary.index < node.index < record.index]
-            summary = next((node for node in after if node.value.get("isCompactSummary")), None)
-            return summary or boundary
-    return None
+
+
+def _ends(record: Record) -> bool:
+    """Whether a branch may end with a record: a message, or a boundary that our own writer put last."""
+    return (record.is_message and not record.attached) or (record.is_boundary and record.own is not None)
+
+
+def _hangs(node: Record, boundary: Record, nodes: Mapping[str, Record]) -> bool:
+    """Whether a record was attached by the compaction itself, and not to a later message."""
+    at: Record | None = node
+    for _ in range(100):
+        if at is None or not (at.attached or at.is_summary):
+            break
+        at = nodes.get(at.parent or "")
+    return at is boundary and node.attached
 
 
 def preserved(boundary: Record, nodes: Mapping[str, Record]) -> frozenset[str]:
     """Uuids of the records that a compaction kept in context: listed, or a run from head to tail."""
-    given = boundary.value.get("compactMetadata")
-    given = given if isinstance(given, dict) else {}
-    listed = given.get("preservedMessages")
-    if isinstance(listed, dict):
-        return frozenset((*strings(listed.get("uuids")), *strings(listed.get("allUuids"))))
-    segment = given.get("preservedSegment")
-    if not isinstance(segment, dict):
-        return frozenset()
-    found: list[str] = []
-    at = nodes.get(str(segment.get("tailUuid")))
+    listed = mapping(_either(boundary, "preservedMessages", "preserved_messages"))
+    uuids = (*strings(listed.get("uuids")), *strings(listed.get("allUuids")), *strings(listed.get("all_uuids")))
+    if uuids:
+        return frozenset(uuids)
+    segment = mapping(_either(boundary, "preservedSegment", "preserved_segment"))
+    head = string(segment.get("headUuid") or segment.get("head_uuid"))
+    at = nodes.get(string(segment.get("tailUuid") or segment.get("tail_uuid")))
+    found: dict[str, None] = {}
     while at is not None and at.uuid not in found:
-        found.append(at.uuid)
-        if at.uuid == segment.get("headUuid"):
+        found[at.uuid] = None
+        if at.uuid == head:
             return frozenset(found)
-        at = nodes.get(str(at.value.get("parentUuid")))
+        at = nodes.get(at.parent or "")
     return frozenset()
 
 
-def strings(value: object) -> list[str]:
-    """The texts of a list; none of anything else."""
-    return [inner for inner in value if isinstance(inner, str)] if isinstance(value, list) else []
+def anchor(boundary: Record) -> str:
+    """Uuid of the record that what was kept stands behind: the summary, or the boundary itself."""
+    for names in (("preservedMessages", "preserved_messages"), ("preservedSegment", "preserved_segment")):
+        given = mapping(_either(boundary, *names))
+        found = string(given.get("anchorUuid") or given.get("anchor_uuid"))
+        if found:
+            return found
+    return ""
 
 
-def _siblings(chain: Sequence[Record], off: Sequence[Record]) -> list[Record]:
-    responses = {record.response for record in chain if record.kind == "assistant"}
-    pieces = [record for record in off if record.kind == "assistant" and record.response in responses]
-    calls = {call for record in (*chain, *pieces) for call in record.ids("tool_use", "id")}
-    answered = {call for record in chain for call in record.ids("tool_result", "tool_use_id")}
+def _either(boundary: Record, *names: str) -> object:
+    return next((boundary.metadata[name] for name in names if name in boundary.metadata), None)
+
+
+def called(record: Record) -> set[str]:
+    """Ids of the calls in a record."""
+    return {block.id for block in record.blocks if isinstance(block, ToolCall)}
+
+
+def answered(record: Record) -> set[str]:
+    """Ids of the calls whose results stand in a record."""
+    return {block.call_id for block in record.blocks if isinstance(block, ToolResult)}
+
+
+def _siblings(chain: Sequence[Record], off: Sequence[Record]) -> tuple[list[Record], int]:
+    """Pick the records beside the chain that belong to it, and count those that say once more what stands in it."""
+    spoken: dict[str, set[object]] = defaultdict(set)
+    for record in chain:
+        if record.kind == "assistant" and record.response:
+            spoken[record.response].update(record.blocks)
+    pieces: list[Record] = []
+    doubles = 0
+    for record in off:
+        if record.kind == "assistant" and record.response in spoken and record.own is None:
+            if spoken[record.response].issuperset(record.blocks):
+                doubles += 1
+            else:
+                pieces.append(record)
+    calls = {call for record in (*chain, *pieces) for call in called(record)}
+    done = {call for record in chain for call in answered(record)}
     results: list[Record] = []
     for record in off:
-        answers = record.ids("tool_result", "tool_use_id")
-        if answers and len(answers) == len(record.parts) and calls.issuperset(answers) and not answered & set(answers):
+        answers = answered(record)
+        alone = all(isinstance(block, ToolResult) for block in record.blocks)
+        if answers and alone and calls >= answers and not done & answers:
             results.append(record)
-            answered.update(answers)
-    return [*pieces, *results]
+            done.update(answers)
+    return [*pieces, *results], doubles
 
 
 def _ordered(chain: Sequence[Record], rescued: Iterable[Record]) -> Iterator[Record]:

@@ -1,0 +1,26 @@
+"""How commands read: the transcripts of a path, by the options and the settings that they have in common."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from compactlab.cli.output import print_warnings
+from compactlab.errors import SpecError
+from compactlab.readers import survey
+from compactlab.settings import load
+from compactlab.transcript import Transcript
+
+
+def transcripts(options: Namespace) -> tuple[Transcript, ...]:
+    """Read the transcripts at `options.path`, and say on standard error which files of a folder were passed over."""
+    types = options.type or load(options.settings).agent_types
+    reading = survey(options.path, options.format, agent_type=types, limit=limit(options))
+    print_warnings(reading.unread)
+    return reading.transcripts
+
+
+def limit(options: Namespace) -> int | None:
+    """How many transcripts to read at most; `SpecError` if that is none."""
+    if options.limit is not None and options.limit < 1:
+        raise SpecError(f"--limit {options.limit}: expected a number of transcripts above 0")
+    return int(options.limit) if options.limit else None
