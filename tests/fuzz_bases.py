@@ -126,6 +126,7 @@ def bases() -> dict[str, Base]:
 
 def _message_lists() -> dict[str, Base]:
     return {
+        "own": _one("compactlab", lines(*of.OWN)),
         "openai chat list": _one("openai_chat", doc(CHAT)),
         "openai chat rows": _one("openai_chat", lines({"messages": CHAT}, {"messages": CHAT[:2], "tools": []})),
         "openai chat messages a line": _one("openai_chat", lines(*CHAT)),
@@ -185,7 +186,10 @@ def _benchmarks() -> dict[str, Base]:
         "openhands rows": _one("openhands", lines(row, row)),
         "openhands list": _one("openhands", doc(EVENTS)),
         "openhands events": Base("openhands", {f"events/{i}.json": doc(event) for i, event in enumerate(EVENTS)}),
-        "openhands conversation": Base("openhands", {**events, "base_state.json": doc({"id": "c"})}),
+        "openhands conversation": Base(
+            "openhands",
+            {**events, "base_state.json": doc({"id": "c", "agent": {"llm": {"model": "m"}}, "workspace": {}})},
+        ),
         "tau bench": _one("tau_bench", doc([*runs, *runs])),
         "tau2 bench": _one("tau2_bench", doc(of.SIMULATIONS)),
         "inspect": _one("inspect_log", doc({**of.EVAL, "samples": [of.SAMPLE]})),

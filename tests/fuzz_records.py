@@ -94,7 +94,12 @@ TOOL = {
 }
 OPEN_SESSION = {"id": "ses_1", "projectID": "p", "title": "x", "version": "1.1", "time": {"created": 1}}
 OPEN_USER = {"role": "user", "time": {"created": 1782358569437}, "agent": "plan"}
-OPEN_SAID = {"role": "assistant", "parentID": "msg_1", "tokens": {"input": 9, "output": 2, "cache": {"read": 1}}}
+OPEN_SAID = {
+    "role": "assistant",
+    "parentID": "msg_1",
+    "time": {"created": 1782358569438},
+    "tokens": {"input": 9, "output": 2, "cache": {"read": 1}},
+}
 OPEN_PARTS = [
     ("msg_1", "prt_1", {"type": "text", "text": ASKED}),
     ("msg_2", "prt_2", {"type": "step-start"}),
@@ -109,7 +114,19 @@ OPEN_PART_ROWS = [
     {"id": part, "message_id": message, "session_id": "ses_1", "data": json.dumps(data)}
     for message, part, data in OPEN_PARTS
 ]
-OPEN_SESSIONS = [{"id": "ses_1", "project_id": "p", "parent_id": None, "title": "x", "version": "1.17", "revert": None}]
+OPEN_SESSIONS = [
+    {
+        "id": "ses_1",
+        "project_id": "p",
+        "parent_id": None,
+        "title": "x",
+        "version": "1.17",
+        "revert": None,
+        "slug": "x",
+        "directory": "/",
+        "time_created": 1,
+    }
+]
 OPEN_STORE = {
     "storage/session/p/ses_1.json": doc(OPEN_SESSION),
     "storage/message/ses_1/msg_1.json": doc({"id": "msg_1", "sessionID": "ses_1", **OPEN_USER}),
@@ -210,3 +227,23 @@ CLAW = {
         {"role": "tool", "blocks": [{"type": "tool_result", "tool_use_id": "c1", "output": SEEN, "is_error": False}]},
     ],
 }
+OWN_PICTURE = [{"type": "image", "source": {"type": "digest", "media_type": "image/png", "digest": "sha256:0a"}}]
+OPAQUE = [
+    {"type": "thinking", "thinking": "Look.", "signature": "c2ln", "opaque": "gAAA"},
+    {"type": "text", "text": SAID},
+]
+NOTE = {"role": "user", "blocks": [{"type": "text", "text": "s"}], "synthetic": True}
+OWN_HEAD = {"type": "session", "id": "s1", "title": "x", "agent_type": "primary", "tools": ["ls", {"name": "rm"}]}
+OWN = [
+    {
+        **OWN_HEAD,
+        "compactions": [{"position": 3, "trigger": "auto", "tokens_before": 9, "after": [NOTE, 2], "summary": "s"}],
+        "usage": [{"position": 1, "input": 9, "output": 2}, {"position": None, "input": 11}],
+    },
+    {"type": "message", "role": "user", "content": [{"type": "text", "text": ASKED}, *OWN_PICTURE], "ts": AT},
+    {"type": "message", **BLOCKS[1], "pinned": True},
+    {"type": "message", **BLOCKS[2], "source": 7},
+    {"type": "message", "role": "assistant", "content": OPAQUE, "synthetic": True},
+    OWN_HEAD,
+    {"type": "message", "role": "system", "content": "Be brief."},
+]

@@ -11,53 +11,44 @@ from compactlab.compaction import Guard, compact
 from compactlab.harness import DEFAULT_STRATEGIES, Settings, run
 from compactlab.history import repair
 from compactlab.llm.extractive import Extractive
-from compactlab.readers import read, sniff
+from compactlab.readers import read
 from compactlab.summary import summarise
 from compactlab.tokens import Meter
 from compactlab.validity import broken
 
 BESIDE = runs.CHECKOUT.parent / "shared" / "transcripts"
 CORPUS = Path(os.environ.get("COMPACTLAB_CORPUS", BESIDE))
-FORMATS = {"claude_code", "openai_chat"}
-FOLDERS = ("claude-*", "openai-*", "swe-agent")
-BIG = 2_500_000
+BIG = 500_000
+A_FILE = 5  # sessions of one file that are looked at
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="no COMPACTLAB_CORPUS and no folder of transcripts here")
 
 
 @cache
 def files():
-    found = [path for folder in FOLDERS for path in sorted(CORPUS.glob(f"{folder}/*.json*"))]
-    return [path for path in found if known(path)]
-
-
-def known(path):
-    try:
-        return sniff(path) in FORMATS
-    except ValueError:
-        return False
+    return [path for path in sorted(CORPUS.glob("*/*")) if path.is_file()]
 
 
 @cache
 def transcripts():
-    return {t.id: t for path in files() for t in read(path)}
+    return {t.id: t for path in files() for t in read(path, limit=A_FILE)}
 
 
 @cache
 def finished():
     """Run three strategies over all that is not too large to be run in a test."""
-    small = [path for path in files() if path.stat().st_size < BIG]
-    return run(small, runs.scratch() / "corpus-run", Settings(strategies=runs.STRATEGIES, cuts=(0.4, 0.85), jobs=2))
+    small = [path for path in files() if path.stat().st_size < BIG and "opencode" not in str(path)]
+    settings = Settings(strategies=runs.STRATEGIES, cuts=(0.4, 0.85), jobs=2, limit=A_FILE)
+    return run(small, runs.scratch() / "corpus-run", settings)
 
 
-def test_files_of_both_formats_were_found():
-    assert {sniff(path) for path in files()} == FORMATS
-    assert len(files()) >= 6
+def test_sessions_of_most_formats_are_looked_at():
+    assert len({transcript.format for transcript in transcripts().values()}) >= 22
 
 
 def test_a_run_over_them_has_no_error_row():
     heads = [r for r in finished().records if r.metric == "outcome"]
-    assert len({r.session for r in heads}) >= 5
+    assert len({r.session for r in heads}) >= 20
     assert [(r.session, r.strategy, r.reason) for r in heads if r.outcome == "failed"] == []
     assert summarise(finished()).errors == ()
 
@@ -94,7 +85,7 @@ def test_random_meets_the_size_of_its_strategy():
 def test_no_output_breaks_a_rule_that_its_repaired_input_kept(strategy):
     faults = {}
     for name, transcript in transcripts().items():
-        view = [transcript.messages[i] for i in transcript.view(len(transcript.messages))]
+        view = transcript.view(len(transcript.messages))
         result = compact(view, strategy, guard=Guard(Meter(), model=Extractive()))
         fresh = broken(result.messages) - broken(repair(view).messages)
         if fresh or result.receipt.outcome == "failed":

@@ -52,8 +52,17 @@ def test_a_base_is_known_to_its_reader_and_holds_messages(tmp_path, name):
     assert sum(len(transcript.messages) for transcript in transcripts) >= 2
 
 
-def test_every_reader_but_our_own_has_a_base():
-    assert {base.reader for base in bases().values()} == set(catalog.names("readers")) - {"compactlab"}
+def test_every_reader_has_a_base():
+    assert {base.reader for base in bases().values()} == set(catalog.names("readers"))
+
+
+@pytest.mark.parametrize("name", [name for name, base in bases().items() if len(base.files) > 1])
+def test_any_file_of_a_session_gives_the_whole_of_it_and_the_folder_gives_it_once(tmp_path, name):
+    written(name, tmp_path)
+    whole = [transcript.messages for transcript in read(tmp_path)]
+    assert [len(messages) > 2 for messages in whole] == [True]
+    for place in bases()[name].files:
+        assert [transcript.messages for transcript in read(tmp_path / place)] == whole
 
 
 @every_base

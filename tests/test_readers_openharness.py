@@ -34,7 +34,7 @@ TURN = [
 
 def snapshot(messages, **more):
     told = {
-        "session_id": "abc",
+        "session_id": "abcdef012345",
         "cwd": "/w",
         "model": "m",
         "system_prompt": "Be brief.",
@@ -49,7 +49,7 @@ def snapshot(messages, **more):
 
 
 def session(tmp_path, messages, **more):
-    path = tmp_path / "session-abc.json"
+    path = tmp_path / "session-abcdef012345.json"
     path.write_text(json.dumps(snapshot(messages, **more), indent=2) + "\n")
     assert sniff(path) == "openharness"
     [found] = read(path)
@@ -65,9 +65,9 @@ def test_blocks_become_ours_and_the_system_prompt_comes_first(tmp_path):
     assert found.messages[2].calls == (ToolCall("t1", "bash", '{"command": "ls", "timeout": 1.5}'),)
     assert found.messages[3].results == (ToolResult("t1", (Text("a b"),), is_error=True),)
     assert found.usage == (Usage(None, 30, 4),)
-    assert (found.id, found.title) == ("session-abc", "Look.")
+    assert (found.id, found.title) == ("session-abcdef012345", "Look.")
     assert found.header == {"model": "m", "created_at": "2026-07-06T13:17:47Z"}
-    assert found.place(found.messages[1]).endswith("session-abc.json: messages[0]")
+    assert found.place(found.messages[1]).endswith("session-abcdef012345.json: messages[0]")
 
 
 def test_what_a_compaction_left_is_as_long_as_its_boundary_says(tmp_path):
@@ -129,16 +129,16 @@ def test_reminders_are_no_words_of_a_person(tmp_path):
 
 
 def test_the_copy_of_the_newest_session_counts_once_in_a_folder(tmp_path):
-    for name in ("latest.json", "session-abc.json"):
+    for name in ("latest.json", "session-abcdef012345.json"):
         (tmp_path / name).write_text(json.dumps(snapshot(TURN)))
-    (tmp_path / "session-old.json").write_text(json.dumps(snapshot(TURN, session_id="old")))
-    assert [t.id for t in read(tmp_path)] == ["session-abc", "session-old"]
-    assert [t.id for t in read(tmp_path / "latest.json")] == ["session-abc"]
+    (tmp_path / "session-0123456789ab.json").write_text(json.dumps(snapshot(TURN, session_id="0123456789ab")))
+    assert [t.id for t in read(tmp_path)] == ["session-abcdef012345", "session-0123456789ab"]
+    assert [t.id for t in read(tmp_path / "latest.json")] == ["session-abcdef012345"]
 
 
 def test_a_copy_whose_session_has_no_file_is_read(tmp_path):
     (tmp_path / "latest.json").write_text(json.dumps(snapshot(TURN)))
-    assert [t.id for t in read(tmp_path)] == ["session-abc"]
+    assert [t.id for t in read(tmp_path)] == ["session-abcdef012345"]
 
 
 def test_snapshots_of_before_there_were_metadata_are_known(tmp_path):

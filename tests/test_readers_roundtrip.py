@@ -22,7 +22,7 @@ FILES = sorted(path for path in CORPUS.glob("*/*") if path.is_file()) if CORPUS.
 PLACES = {path.relative_to(CORPUS).as_posix(): path for path in FILES}
 SMALL = 450_000
 WRITERS = {"anthropic_messages", "claude_code", "codex", "compactlab", "inspect_log", "langchain", "openai_chat"}
-KEEPS_COMPACTIONS = {"claude_code", "codex", "compactlab"}
+KEEPS_COMPACTIONS = {"claude_code", "codex", "compactlab", "inspect_log"}
 
 every_writer = pytest.mark.parametrize("name", sorted(WRITERS))
 

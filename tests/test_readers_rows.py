@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from datetime import date
 
 import pytest
 from test_corpus import CORPUS
@@ -248,6 +249,13 @@ def test_columns_that_the_table_kept_by_field_and_plain_conversations_are_read(t
     said = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]
     [found] = read(saved(tmp_path / "b.parquet", [{"id": "i", "conversations": said}]))
     assert [(m.role, m.text) for m in found.messages] == [("user", "Hi"), ("assistant", "Hello")]
+
+
+def test_values_that_json_does_not_have_become_text(tmp_path):
+    said = [{"role": "user", "content": b"\x89PNG"}]
+    [found] = read(saved(tmp_path / "a.parquet", [{"instance_id": "i", "messages": said, "made": date(2025, 4, 30)}]))
+    assert found.messages[0].text == "[4 bytes]"
+    assert found.header == {"made": "2025-04-30"}
 
 
 def test_a_table_of_other_things_is_nobodys(tmp_path):

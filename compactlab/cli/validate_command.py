@@ -10,7 +10,7 @@ from pathlib import Path
 
 from compactlab.cli.output import print_json, print_table, print_warnings, watched
 from compactlab.errors import SpecError
-from compactlab.readers import survey
+from compactlab.readers import surveys
 from compactlab.study import Study, disagreements, sessions_of, study
 from compactlab.study.finding import COLUMNS, VERDICTS, table, to_markdown
 
@@ -37,7 +37,7 @@ def main(options: Namespace) -> None:
 
 
 def _compare(paths: Iterable[Path], options: Namespace) -> None:
-    readings = [survey(path) for path in paths]
+    readings = surveys(paths)
     print_warnings([line for reading in readings for line in reading.unread])
     found = disagreements.compared(sessions_of([t for reading in readings for t in reading.transcripts]))
     if options.markdown:

@@ -27,7 +27,7 @@ from compactlab.harness.session import CONTROLS, Job, keys, labels, scored
 from compactlab.harness.workers import pool_of
 from compactlab.pins import pinned
 from compactlab.probes import hand
-from compactlab.readers import survey
+from compactlab.readers import surveys
 from compactlab.records import SCORER_VERSION, Block, Key, Manifest
 from compactlab.results import Results, Writer
 from compactlab.settings import Project
@@ -171,7 +171,7 @@ class _Corpus:
     @classmethod
     def read(cls, paths: Iterable[str | Path], settings: Settings) -> _Corpus:
         types = settings.agent_type or settings.project.agent_types
-        readings = [survey(path, agent_type=types, limit=settings.limit) for path in paths]
+        readings = surveys(paths, agent_type=types, limit=settings.limit)
         found = _told_apart([transcript for reading in readings for transcript in reading.transcripts])
         ordered = tuple(_pinned(t, settings) for t in sorted(found, key=lambda t: t.id))
         meter = Meter(settings.counter)

@@ -58,7 +58,17 @@ def survey(
     limit: int | None = None,
 ) -> Reading:
     """Read as `read` does, and say also which files of a folder were passed over."""
-    return collected(path, Wanted(format, agent_type, limit))
+    return collected([path], Wanted(format, agent_type, limit))[0]
+
+
+def surveys(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    agent_type: str | Mapping[str, str] = "",
+    limit: int | None = None,
+) -> list[Reading]:
+    """Survey several paths, each session once though several of them lead to it; *limit* is that of each path."""
+    return collected(paths, Wanted(None, agent_type, limit))
 
 
 def stream(

@@ -55,6 +55,16 @@ class Source:
         self.used.append(path)
         return Source(path, self.used)
 
+    def sibling(self, name: str) -> Path | None:
+        """The file of that name in the same folder; None if there is none, or the text cannot be a file's name."""
+        if not name or "\0" in name or Path(name).name != name:
+            return None
+        try:
+            path = self.path.parent / name
+            return path if path.is_file() else None
+        except OSError:
+            return None
+
     @cached_property
     def stem(self) -> str:
         """Name of the file without its ending and without that of its compression.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from compactlab.errors import TranscriptError
 from compactlab.readers.trajectory_rows import Place, of_rows
-from compactlab.readers.trajectory_rows._tables import without_nulls
+from compactlab.readers.trajectory_rows._tables import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,5 +84,5 @@ def _numbered(spec: str, rows: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN40
             raise TranscriptError(f"hf:{spec}: row {index} cannot be read ({reason})") from error
         if row is None:
             return
-        yield f"row {index}: ", without_nulls(row)
+        yield f"row {index}: ", plain(row)
         index += 1

@@ -29,7 +29,8 @@ def block_from(wire: object, where: str) -> Block:
             return replace(anthropic.result({**wire, "content": None}), content=content)
     block = anthropic.block(wire)
     if isinstance(block, Reasoning) and wire.get("type") == "thinking":
-        return replace(block, signature=wire.get("signature"), opaque=wire.get("opaque"))
+        given = {name: wire.get(name) for name in ("signature", "opaque")}
+        return replace(block, **{name: text if isinstance(text, str) else None for name, text in given.items()})
     if isinstance(block, ToolCall) and isinstance(wire.get("arguments"), str):
         return replace(block, arguments=wire["arguments"])
     return block
@@ -49,7 +50,7 @@ def _image_from(wire: Mapping[str, Any], where: str) -> Image:
 def _checked(image: Image, where: str) -> Image:
     try:
         return msgspec.convert(msgspec.structs.asdict(image) | {"type": "image"}, Image)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise TranscriptError(f"{where}: a picture of wrong form: {error}") from error
 
 

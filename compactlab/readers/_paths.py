@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from compactlab import catalog
 from compactlab.errors import TranscriptError
 from compactlab.readers._files import Source, looks_like, unreadable
+from compactlab.readers._sessions import only_there
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,15 +45,17 @@ class Wanted(NamedTuple):
     limit: int | None = None
 
 
-def collected(path: str | os.PathLike[str], wanted: Wanted) -> Reading:
-    """All transcripts of a path, with unique ids; `TranscriptError` if there are none.
+def collected(paths: Iterable[str | os.PathLike[str]], wanted: Wanted) -> list[Reading]:
+    """All transcripts of each path, with ids that are unique in it; `TranscriptError` if one has none.
 
-    A file that a later one took up whole, such as a session that was resumed in another file, is not given twice.
+    A file that another took up whole, such as a session that was resumed in another file, is not given twice.
     """
     walk = _Walk(wanted)
-    found = tuple(islice(walk.transcripts(str(path)), wanted.limit))
-    kept = tuple(each.transcript for each in found if walk.taken_up.get(each.file, each.file) == each.file)
-    return Reading(_unique(kept), tuple(walk.unread))
+    found = [tuple(islice(walk.transcripts(str(path)), wanted.limit)) for path in paths]
+    return [
+        Reading(_unique([each.transcript for each in part if walk.stands_alone(each.file)]), tuple(unread))
+        for part, unread in zip(found, walk.unread, strict=True)
+    ]
 
 
 def streamed(path: str | os.PathLike[str], wanted: Wanted) -> Iterator[Transcript]:
@@ -72,10 +75,14 @@ class _Walk:
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
-        self.unread: list[str] = []
+        self.unread: list[list[str]] = []
         self.taken_up: dict[Path, Path] = {}
 
+    def stands_alone(self, file: Path) -> bool:
+        return self.taken_up.get(file, file) == file
+
     def transcripts(self, path: str) -> Iterator[_Read]:
+        self.unread.append([])
         if path.startswith(DATA_SET):
             from compactlab.readers import _hub
 
@@ -85,27 +92,31 @@ class _Walk:
             yield from self._standard_input()
         else:
             files = _files(path)
-            yield from self._file(Source(Path(path))) if files is None else self._several(path, files)
+            yield from self._one(Path(path)) if files is None else self._several(path, files)
+
+    def _one(self, file: Path) -> Iterator[_Read]:
+        """The transcripts of one file, unless the session of another took it up."""
+        if self.stands_alone(file):
+            source = Source(file)
+            yield from self._file(source)
+            for used in source.used:
+                self.taken_up.setdefault(used, file)
 
     def _several(self, path: str, files: Iterable[Path]) -> Iterator[_Read]:
         """The transcripts of several files; one that another file's session took up is not read again."""
         found = False
         for file in files:
-            if file in self.taken_up:
-                continue
-            source = Source(file)
             try:
-                for read in self._file(source):
+                for read in self._one(file):
                     found = True
                     yield read
             except TranscriptError as error:
-                self.unread.append(str(error))
-            for used in source.used:
-                self.taken_up.setdefault(used, file)
+                self.unread[-1].append(str(error))
         if not found:
-            more = f", such as {self.unread[0]}" if self.unread else ""
+            unread = self.unread[-1]
+            more = f", such as {unread[0]}" if unread else ""
             what = "folder" if Path(path).is_dir() else "pattern"
-            raise TranscriptError(f"{path}: no transcript in this {what} ({len(self.unread)} files looked at{more})")
+            raise TranscriptError(f"{path}: no transcript in this {what} ({len(unread)} files looked at{more})")
 
     def _standard_input(self) -> Iterator[_Read]:
         """Keep standard input in a file until it was read: some formats are no streams."""
@@ -131,12 +142,14 @@ class _Walk:
             reader: Any = catalog.load("readers", self.wanted.format or recognised(source))
             for transcript in reader.read(source):
                 if not transcript.messages:
-                    self.unread.append(f"{path}: session {transcript.id}: no messages in it")
+                    self.unread[-1].append(f"{path}: session {transcript.id}: no messages in it")
                     continue
                 found = True
-                yield _Read(_typed(transcript, self.wanted), path)
+                yield _Read(_typed(only_there(transcript), self.wanted), path)
         except RecursionError as error:
             raise TranscriptError(f"{path}: nested too deep") from error
+        except OSError as error:
+            raise unreadable(path, error) from error
         except TranscriptError as error:
             named = str(error).startswith((str(path), path.name))
             raise (error if named else TranscriptError(f"{path}: {error}")) from error

@@ -6,6 +6,7 @@ away, rows that were archived and written anew. Each list begins with what was l
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -42,17 +43,11 @@ class Story:
 
     def begin(self, listed: Sequence[Message]) -> None:
         """Go on with a list of which all stands in context: a summary in it took the place of what is not recorded."""
-        at = 0
-        while at < len(listed):
-            end = at
-            while end < len(listed) and self._made(listed[end]):
-                end += 1
-            if end > at:
-                self._compacted([*self._context, *(replace(made, synthetic=True) for made in listed[at:end])])
-                at = end
+        for is_made, run in groupby(listed, key=self._made):
+            if is_made:
+                self._compacted([*self._context, *(replace(made, synthetic=True) for made in run)])
             else:
-                self.add(listed[at : at + 1])
-                at += 1
+                self.add(run)
 
     def resume(self, listed: Sequence[Message]) -> None:
         """Go on with a list that begins with what was left of the context: all of it, or what a compaction kept."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compactlab.transcript import Messages, Origin, Transcript
+from msgspec.structs import replace
+
+from compactlab.transcript import Messages, Origin, RecordedCompaction, Transcript
 
 if TYPE_CHECKING:
     from compactlab.readers._files import Source
@@ -42,6 +44,24 @@ def transcript(source: Source, format: str, messages: Messages, own_id: str = ""
         **fields,
     }
     return Transcript(format=format, messages=messages, **given)
+
+
+def only_there(transcript: Transcript) -> Transcript:
+    """Leave out counts and compactions that speak of messages which are not there, as in a file that was cut off."""
+    messages = len(transcript.messages)
+    usage = tuple(u for u in transcript.usage if u.position is None or 0 <= u.position < messages)
+    compactions = tuple(c for c in transcript.compactions if _is_there(c, messages))
+    lost = len(transcript.usage) + len(transcript.compactions) - len(usage) - len(compactions)
+    if not lost:
+        return transcript
+    intake = transcript.intake
+    told = replace(intake, repaired=intake.repaired | {"word of messages that are not there": lost})
+    return replace(transcript, usage=usage, compactions=compactions, intake=told)
+
+
+def _is_there(compaction: RecordedCompaction, messages: int) -> bool:
+    indices = (entry for entry in compaction.after if isinstance(entry, int))
+    return 0 <= compaction.position <= messages and all(0 <= index < messages for index in indices)
 
 
 def default_agent_type(messages: Messages) -> str:

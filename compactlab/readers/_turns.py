@@ -6,7 +6,7 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compactlab.errors import TranscriptError
-from compactlab.readers._fields import first_string, mapping
+from compactlab.readers._fields import first_string, mapping, string
 from compactlab.readers._lines import Lines, read_json
 from compactlab.shapes.openai_chat import content
 from compactlab.shapes.parts import json_text
@@ -119,7 +119,7 @@ class Turns:
 
     def add(self, turn: dict[str, Any]) -> None:
         """Make the messages of one turn; one of an unknown speaker is counted."""
-        speaker = first_string(turn, "from", "role").lower()
+        speaker = (string(turn.get("from")) or string(turn.get("role"))).lower()
         role = ROLES.get(speaker)
         given = turn["value"] if "value" in turn else turn.get("content")
         if role is None:

@@ -129,7 +129,7 @@ class _Session:
 def _checked(record: dict[str, Any], kind: type[_Keyed], where: str) -> _Keyed:
     try:
         return msgspec.convert(record, kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise TranscriptError(f"{where}: {error}") from error
 
 

@@ -58,8 +58,8 @@ def read(source: Source) -> Iterator[Transcript]:
     stem = source.stem
     if stem == "latest" and own:
         stem = f"session-{own}"
-        copied = source.path.with_name(f"{stem}.json")
-        if own == copied.stem.removeprefix("session-") and copied.is_file():
+        copied = source.sibling(f"{stem}.json")
+        if copied is not None:
             source.beside(copied)
     built = _built(snapshot)
     name = session_id(stem, own)

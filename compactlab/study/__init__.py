@@ -18,7 +18,7 @@ from compactlab.errors import TranscriptError
 from compactlab.facts import Fact, mine
 from compactlab.harness.workers import pool_of
 from compactlab.probes import hand
-from compactlab.readers import survey
+from compactlab.readers import surveys
 from compactlab.study import agreement, chance, needs, presence, rankings, sampling, sizes
 from compactlab.study.finding import Finding
 from compactlab.study.session import Session
@@ -44,7 +44,7 @@ def study(paths: Iterable[str | Path], jobs: int = 0, progress: Progress | None 
     *jobs* 0 means one process a core. *progress* is called with sessions done, sessions in all, and the session. Equal
     transcripts give equal numbers, seconds left aside. `TranscriptError` if nothing can be read or an id comes twice.
     """
-    readings = [survey(path) for path in paths]
+    readings = surveys(paths)
     transcripts = sorted((t for reading in readings for t in reading.transcripts), key=lambda t: t.id)
     doubled = next((name for name, times in Counter(t.id for t in transcripts).items() if times > 1), None)
     if doubled is not None:

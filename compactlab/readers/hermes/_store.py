@@ -58,7 +58,7 @@ class _Store:
         for row in _archives.rows(connection, "SELECT rowid AS place, session_id FROM messages ORDER BY rowid"):
             self._places[str(row["session_id"])].append(row["place"])
         listed = _archives.rows(connection, "SELECT * FROM sessions ORDER BY rowid")
-        self._sessions: dict[str, Fields] = {str(row["id"]): row for row in listed}
+        self._sessions: dict[str, Fields] = {str(row["id"]): _as_text(row) for row in listed}
         for name in self._places:
             self._sessions.setdefault(name, {"id": name})
         self._prompts: dict[str, str] = {}
@@ -96,7 +96,7 @@ class _Store:
         """What a session is to its parent: continuation, branch, subagent or reset; empty if it has none."""
         session = self._sessions[name]
         above = str(session.get("parent_session_id") or "")
-        parent = self._sessions.get(above)
+        parent = self._sessions.get(above) if above else None
         config = mapping(decoded(session.get("model_config")))
         if parent is None or above == name:
             return "subagent" if config.get("_delegate_from") else ""
@@ -145,7 +145,10 @@ class _Store:
             tools=tuple(name for name in array(decoded(sessions[-1].get("tool_names"))) if isinstance(name, str)),
             compactions=tuple(story.compactions),
             usage=_usage(sessions),
-            origins=(Origin(path, f"system prompt of session {chain[0]}"), Origin(path, "messages row {}", 1, 1)),
+            origins=(
+                Origin(path, f"system prompt of session {_plain(chain[0])}"),
+                Origin(path, "messages row {}", 1, 1),
+            ),
             intake=Intake(sum(len(self._places[n]) for n in chain), dict(skipped), dict(unknown), dict(repaired)),
             header=_header(sessions),
         )
@@ -154,7 +157,8 @@ class _Store:
         wires: list[Wire] = []
         archived: dict[int, bool] = {}
         for place in self._places[name]:
-            row = next(_archives.rows(self._connection, "SELECT * FROM messages WHERE rowid = ?", (place,)), {})
+            stored = next(_archives.rows(self._connection, "SELECT * FROM messages WHERE rowid = ?", (place,)), {})
+            row = _as_text(stored)
             if row.get("active", 1) == 0 and row.get("compacted", 0) != 1:
                 skipped["message of another branch"] += 1
                 continue
@@ -171,6 +175,16 @@ class _Store:
     def _prompt(self, name: str) -> str:
         session = self._sessions[name]
         return string(session.get("system_prompt")) or self._prompts.get(str(session.get("system_prompt_hash")), "")
+
+
+def _as_text(row: Fields) -> Fields:
+    """A row in which text that was stored as bytes is text."""
+    return {key: value.decode(errors="replace") if isinstance(value, bytes) else value for key, value in row.items()}
+
+
+def _plain(name: str) -> str:
+    """A name in which no brace stands for a number."""
+    return name.replace("{", "{{").replace("}", "}}")
 
 
 def _tell(story: Story, rows: _Rows) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 20
 _MARKS = ("<tool_call>", "<tool_response>")
-_SAID = re.compile(r"<(?P<tag>think|tool_call)>\n?(?P<inner>.*?)\n?</(?P=tag)>", re.DOTALL)
-_TOLD = re.compile(r"<tool_response>\n?(?P<inner>.*?)\n?</tool_response>", re.DOTALL)
-_TOOLS = re.compile(r"<tools>\s*(\[.*?\])\s*</tools>", re.DOTALL)
+_SAID = re.compile("<(think|tool_call)>")
+_TOLD = re.compile("<(tool_response)>")
+_TOOLS = re.compile("<(tools)>")
 
 
 def sniff(source: Source) -> float:
@@ -73,18 +73,27 @@ def _transcript(source: Source, row: Row, index: int) -> Transcript:
     story.begin(built.messages)
     number = row.fields.get("prompt_index")
     system = next((message.text for message in story.messages[:1] if message.role == "system"), "")
-    listed = _TOOLS.search(system)
+    listed = next((array(decoded(found.inner)) for found in _marks(system, _TOOLS)), [])
     return transcript(
         source,
         "hermes",
         tuple(story.messages),
         own_id=f"prompt-{number}" if type(number) is int else own_id(row, index),
-        tools=tools_of(row) or tuple(tool for tool in array(decoded(listed and listed[1])) if isinstance(tool, dict)),
+        tools=tools_of(row) or tuple(tool for tool in listed if isinstance(tool, dict)),
         compactions=tuple(story.compactions),
         origins=(Origin(str(source.path), f"{row.where}{row.key}[{{}}]"),),
         intake=Intake(unknown=dict(built.unknown), repaired=dict(built.repaired)),
         header=header_of(row),
     )
+
+
+class _Mark(NamedTuple):
+    """A tag, what it holds, and where it starts and ends."""
+
+    tag: str
+    inner: str
+    start: int
+    end: int
 
 
 class _Marked(Turns):
@@ -95,31 +104,45 @@ class _Marked(Turns):
             return super().said(role, given)
         blocks: list[Block] = []
         at = 0
-        for found in _SAID.finditer(given):
-            blocks += _words(given[at : found.start()])
-            blocks += self._marked(found)
-            at = found.end()
+        for found in _marks(given, _SAID):
+            blocks += _words(given[at : found.start])
+            blocks += self._marked(found, given)
+            at = found.end
         return (*blocks, *_words(given[at:]))
 
-    def _marked(self, found: re.Match[str]) -> list[Block]:
-        inner = found["inner"]
-        if found["tag"] == "think":
-            return [Reasoning(inner)] if inner.strip() else []
-        call = decoded(inner)
+    def _marked(self, found: _Mark, given: str) -> list[Block]:
+        if found.tag == "think":
+            return [Reasoning(found.inner)] if found.inner.strip() else []
+        call = decoded(found.inner)
         if not isinstance(call, dict) or not isinstance(call.get("name"), str):
             self.repaired["call that is no JSON, kept as words"] += 1
-            return [Text(found[0])]
+            return [Text(given[found.start : found.end])]
         return [self.call(call["name"], call.get("arguments", call.get("parameters")))]
 
     def results(self, given: object) -> tuple[Block, ...]:
-        marked = [found["inner"] for found in _TOLD.finditer(given)] if isinstance(given, str) else []
-        return tuple(self._result(inner) for inner in marked) if marked else super().results(given)
+        marked = list(_marks(given, _TOLD)) if isinstance(given, str) else []
+        return tuple(self._result(found.inner) for found in marked) if marked else super().results(given)
 
     def _result(self, inner: str) -> ToolResult:
         told = mapping(decoded(inner))
         content = told["content"] if "content" in told and "name" in told else inner
         text = content if isinstance(content, str) else json_text(content)
         return ToolResult(self.answered(string(told.get("name"))), (Text(text),) if text else ())
+
+
+def _marks(text: str, opening: re.Pattern[str]) -> Iterator[_Mark]:
+    """What stands between tags, without the line feeds inside them; a tag that nothing closes is text."""
+    at = 0
+    unclosed: set[str] = set()
+    while found := opening.search(text, at):
+        tag, at = found[1], found.end()
+        end = -1 if tag in unclosed else text.find(f"</{tag}>", at)
+        if end < 0:
+            unclosed.add(tag)
+            continue
+        inner = text[at:end].removeprefix("\n").removesuffix("\n")
+        at = end + len(tag) + 3
+        yield _Mark(tag, inner, found.start(), at)
 
 
 def _words(text: str) -> list[Block]:

@@ -11,13 +11,15 @@ from compactlab.readers._times import iso
 from compactlab.readers._turns import decoded
 from compactlab.readers.claude_code._injected import injected
 from compactlab.shapes.openai_chat import ROLES, from_wire
-from compactlab.transcript import Block, Message, Reasoning
+from compactlab.transcript import Block, Message, Reasoning, Text
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
 SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
+_PRIOR = "[PRIOR CONTEXT"
+_LONGEST = 200
 _MERGED = "COMPACTION SUMMARY BELOW]"
 ADDED = (
     *SUMMARIES,
@@ -26,7 +28,7 @@ ADDED = (
 )
 _NOTES = (
     *ADDED,
-    "[PRIOR CONTEXT",
+    _PRIOR,
     "[Continuing toward your standing goal",
     "[ASYNC DELEGATION",
     "[IMPORTANT: Background process",
@@ -46,13 +48,19 @@ class Wire(NamedTuple):
 
 def is_summary(message: Message) -> bool:
     """Whether a message is the summary of a compaction, alone or merged with the message behind it."""
-    text = message.text.lstrip()
-    return text.startswith(SUMMARIES) or (_MERGED in text and text.startswith("[PRIOR CONTEXT"))
+    text = _opening(message)
+    return text.startswith(SUMMARIES) or (text.startswith(_PRIOR) and _MERGED in message.text)
 
 
 def is_made(message: Message) -> bool:
     """Whether a compaction put a message into the list: a summary, the task list, a mark to go on from."""
-    return is_summary(message) or message.text.lstrip().startswith(ADDED)
+    return _opening(message).startswith(ADDED) or is_summary(message)
+
+
+def _opening(message: Message) -> str:
+    """How the words of a message begin."""
+    first = next((block for block in message.blocks if isinstance(block, Text)), None)
+    return "" if first is None else first.text[:_LONGEST].lstrip()
 
 
 def messages(wires: Sequence[Wire], unknown: Counter[str], repaired: Counter[str]) -> list[Message]:
@@ -84,8 +92,6 @@ def _openai(fields: dict[str, Any], repaired: Counter[str]) -> dict[str, Any]:
 
 
 def _content(given: object, role: str) -> object:
-    if isinstance(given, bytes):
-        return given.decode(errors="replace")
     if not isinstance(given, str):
         return given
     if given.startswith(_JSON_MARKS):
@@ -100,14 +106,17 @@ def _content(given: object, role: str) -> object:
 
 def _finished(message: Message, wire: Wire) -> Message:
     fields = wire.fields
-    hidden = fields.get("display_kind") == "hidden" or message.text.lstrip().startswith(_NOTES)
-    synthetic = message.role == "user" and (hidden or (bool(message.text) and injected(message.text)))
+    synthetic = message.role == "user" and (fields.get("display_kind") == "hidden" or _is_note(message))
     blocks = message.blocks
     if message.role == "assistant":
         blocks = _with_hidden(blocks, objects(decoded(fields.get("codex_reasoning_items"))))
     return replace(
         message, blocks=blocks, source=wire.source, synthetic=synthetic, timestamp=iso(fields.get("timestamp"))
     )
+
+
+def _is_note(message: Message) -> bool:
+    return _opening(message).startswith(_NOTES) or injected(message.text or "words")
 
 
 def _with_hidden(blocks: tuple[Block, ...], items: list[dict[str, Any]]) -> tuple[Block, ...]:

@@ -179,7 +179,7 @@ def _recorded(given: object, kind: type[_Kind]) -> tuple[_Kind, ...]:
     """What was written under our own key."""
     try:
         return tuple(msgspec.convert(entry, kind) for entry in objects(given))
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):
         return ()
 
 

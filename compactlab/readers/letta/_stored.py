@@ -24,7 +24,7 @@ EVENT = re.compile(r'\s*\{\s*"type"\s*:\s*"\w+"')
 _STATUS = re.compile(r'\s*\{\s*"status"\s*:\s*"(\w+)"')
 _BOOT = "Bootup sequence complete. Persona activated. Testing messaging functionality."
 _FAILED = {"error", "failed", "failure"}
-_HIDDEN = re.compile(r"prior messages\b.{0,200}?\bhidden from view", re.DOTALL | re.IGNORECASE)
+_HIDDEN = "hidden from view"
 _SUMMARY = re.compile(r"The following is a summary of the previous .{0,40}?messages:\s*", re.DOTALL)
 
 
@@ -70,10 +70,10 @@ def summary_of(record: dict[str, Any], source: int) -> Summary | None:
         return None
     content = record.get("content", record.get("text"))
     texts = [content] if isinstance(content, str) else [string(part.get("text")) for part in objects(content)]
-    text = "\n".join(texts) if role == "summary" else next(filter(_HIDDEN.search, texts), "")
+    text = "\n".join(texts) if role == "summary" else next((text for text in texts if _is_alert(text)), "")
     given = event(text)
     told = string(given.get("message")) if given.get("type") == "system_alert" else ""
-    if role == "user" and not _HIDDEN.search(told):
+    if role == "user" and _HIDDEN not in told:
         return None
     message = Message(
         "user", tuple(Text(text) for text in texts if text), source, synthetic=True, timestamp=time_of(record)
@@ -81,12 +81,16 @@ def summary_of(record: dict[str, Any], source: int) -> Summary | None:
     return Summary(message, summary_text(told or text), mapping(given.get("compaction_stats")))
 
 
+def _is_alert(text: str) -> bool:
+    return "system_alert" in text[:200] and _HIDDEN in text
+
+
 def summary_text(told: str) -> str:
     """The summary without the words in front of it."""
     found = _SUMMARY.search(told)
     if found:
         return told[found.end() :]
-    return "" if _HIDDEN.search(told) else told
+    return "" if _HIDDEN in told else told
 
 
 def time_of(record: dict[str, Any]) -> str | None:
@@ -178,22 +182,23 @@ def answered(record: dict[str, Any], source: int) -> Message:
 def heard(record: dict[str, Any], source: int, *, by_agent: bool = False) -> Iterator[Message]:
     """The messages of a user's record, reminders and events apart from a person's words; *by_agent*, there are none."""
     base = Message("user", (), source, timestamp=time_of(record))
-    for synthetic, run in groupby(map(_unpacked, parts(record)), key=lambda entry: by_agent or entry[1]):
+    unpacked = [_unpacked(block, by_agent=by_agent) for block in parts(record)]
+    for synthetic, run in groupby(unpacked, key=lambda entry: entry[1]):
         listed = list(run)
         time = base.timestamp or listed[0][2]
         yield replace(base, blocks=tuple(entry[0] for entry in listed), synthetic=synthetic, timestamp=time)
 
 
-def _unpacked(block: Block) -> tuple[Block, bool, str | None]:
+def _unpacked(block: Block, *, by_agent: bool) -> tuple[Block, bool, str | None]:
     """A block, out of its wrapping if that held no more; whether no person said it; and the time in the wrapping."""
     if not isinstance(block, Text):
-        return block, False, None
+        return block, by_agent, None
     given = event(block.text)
     if not given:
-        return block, injected(block.text), None
+        return block, by_agent or injected(block.text), None
     time = string(given.get("time")) or None
     if given["type"] != "user_message":
         return block, True, time
     if given.keys() <= {"type", "message", "time"} and isinstance(given.get("message"), str):
-        return Text(given["message"]), False, time
-    return block, False, time
+        return Text(given["message"]), by_agent, time
+    return block, by_agent, time

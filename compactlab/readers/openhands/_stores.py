@@ -51,7 +51,8 @@ def listed(value: object) -> list[Any]:
 def is_state(value: object) -> bool:
     """Whether a value is the state of a conversation, which lies beside its events."""
     state = mapping(value)
-    return isinstance(state.get("agent"), dict) and {"id", "confirmation_policy", "workspace"} <= state.keys()
+    agent = mapping(state.get("agent"))
+    return ("llm" in agent or "kind" in agent) and "id" in state and isinstance(state.get("workspace"), dict)
 
 
 def of_document(source: Source, document: Any) -> Iterator[Recording]:  # noqa: ANN401  # JSON is any value

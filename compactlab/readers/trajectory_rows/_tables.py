@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
 from compactlab.errors import TranscriptError
@@ -54,7 +55,7 @@ def rows(source: Source) -> Iterator[dict[str, Any]]:
             for batch in _batches(table, is_parquet=source.binary == PARQUET):
                 for start in range(0, batch.num_rows, BATCH):
                     for row in batch.slice(start, BATCH).to_pylist():
-                        yield without_nulls(row)
+                        yield plain(row)
     except _faults(arrow) as error:
         raise _broken(source, error) from error
 
@@ -67,6 +68,7 @@ def _batches(table: Any, *, is_parquet: bool) -> Iterator[Any]:  # noqa: ANN401 
     count = getattr(table, "num_record_batches", None)
     batches = table if count is None else (table.get_batch(index) for index in range(count))
     for batch in batches:
+        batch.validate(full=True)  # offsets in a broken file may lead anywhere
         yield batch.select([name for name in batch.schema.names if name not in _LARGE])
 
 
@@ -80,7 +82,7 @@ def _opened(source: Source, arrow: Any) -> Any:  # noqa: ANN401  # pyarrow is un
 
 
 def _faults(arrow: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401  # pyarrow is untyped
-    return (arrow.ArrowException, OSError, ValueError, TypeError, KeyError, OverflowError, MemoryError)
+    return (arrow.ArrowException, OSError, ValueError, TypeError, LookupError, OverflowError, MemoryError, SystemError)
 
 
 def _broken(source: Source, error: Exception) -> TranscriptError:
@@ -88,14 +90,18 @@ def _broken(source: Source, error: Exception) -> TranscriptError:
     return TranscriptError(f"{source.path}: a table that breaks off or is malformed ({reason})")
 
 
-def without_nulls(value: Any) -> Any:  # noqa: ANN401  # JSON is any value
-    """A value without the keys that are null, at any depth.
+def plain(value: Any) -> Any:  # noqa: ANN401  # JSON is any value
+    """A value of a table as JSON has it: without the keys that are null, at any depth; times and bytes as text.
 
-    >>> without_nulls({"role": "user", "content": "Hi", "tool_calls": None, "extra": [{"a": None, "b": 1}]})
-    {'role': 'user', 'content': 'Hi', 'extra': [{'b': 1}]}
+    >>> plain({"role": "user", "content": "Hi", "tool_calls": None, "extra": [{"a": None, "b": 1}], "raw": b"abc"})
+    {'role': 'user', 'content': 'Hi', 'extra': [{'b': 1}], 'raw': '[3 bytes]'}
     """
+    if value is None or isinstance(value, str | int | float):
+        return value
     if isinstance(value, dict):
-        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
-    if isinstance(value, list):
-        return [without_nulls(inner) for inner in value]
-    return value
+        return {str(key): plain(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return f"[{len(value)} bytes]" if isinstance(value, bytes) else f"[{type(value).__name__}]"

@@ -19,7 +19,7 @@ from compactlab.readers import Lines, read_json
 from compactlab.readers._agent_runs import agent_type_of_run, by_harness, run_message
 from compactlab.readers._fields import count, mapping, objects, string
 from compactlab.readers._sessions import transcript
-from compactlab.readers._swe_prompts import Prompts
+from compactlab.readers.swe_agent._prompts import Prompts
 from compactlab.shapes.call_ids import with_ids
 from compactlab.transcript import Intake, Message, Messages, Origin, Reasoning, Transcript, Usage
 
