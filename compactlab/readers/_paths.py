@@ -151,8 +151,9 @@ class _Walk:
         except OSError as error:
             raise unreadable(path, error) from error
         except TranscriptError as error:
-            named = str(error).startswith((str(path), path.name))
-            raise (error if named else TranscriptError(f"{path}: {error}")) from error
+            if str(error).startswith((str(path), path.name)):
+                raise
+            raise TranscriptError(f"{path}: {error}") from error
         if not found:
             raise TranscriptError(f"{path}: no messages in it")
 

@@ -22,9 +22,9 @@ def session_id(stem: str, own: str = "") -> str:
     >>> session_id("gpt-4o-airline", "task-3-trial-0"), session_id("rollout-2025-019a93b9", "019a93b9")
     ('gpt-4o-airline/task-3-trial-0', 'rollout-2025-019a93b9')
     """
-    if not own or own == stem or (len(own) >= TELLING and own in stem):
+    if not own or own == stem or stem.endswith((f"_{own}", f"-{own}")) or (len(own) >= TELLING and own in stem):
         return stem
-    return own if len(stem) >= TELLING and stem in own else f"{stem}/{own}"
+    return own if own.startswith((f"{stem}-", f"{stem}_", f"{stem}/")) else f"{stem}/{own}"
 
 
 def transcript(source: Source, format: str, messages: Messages, own_id: str = "", **fields: Any) -> Transcript:  # noqa: A002, ANN401  # the field's word; fields of `Transcript`
@@ -61,7 +61,7 @@ def only_there(transcript: Transcript) -> Transcript:
 
 def _is_there(compaction: RecordedCompaction, messages: int) -> bool:
     indices = (entry for entry in compaction.after if isinstance(entry, int))
-    return 0 <= compaction.position <= messages and all(0 <= index < messages for index in indices)
+    return 0 <= compaction.position <= messages and all(0 <= index < compaction.position for index in indices)
 
 
 def default_agent_type(messages: Messages) -> str:

@@ -8,11 +8,24 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import mimetypes
 from typing import NamedTuple
 
 from compactlab.transcript import Image
 
+TYPES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "svg": "image/svg+xml",
+    "bmp": "image/bmp",
+    "tif": "image/tiff",
+    "tiff": "image/tiff",
+    "avif": "image/avif",
+    "heic": "image/heic",
+    "ico": "image/vnd.microsoft.icon",
+}
 UNKNOWN_TYPE = "image/*"
 
 
@@ -103,9 +116,13 @@ def from_url(url: str) -> Image:
 
 
 def guessed_type(url: str) -> str:
-    """Guess the media type of a link from its ending; `image/*` if it does not tell."""
-    guess, _ = mimetypes.guess_type(url.partition("?")[0].partition("#")[0])
-    return guess if guess is not None and guess.startswith("image/") else UNKNOWN_TYPE
+    """Guess the media type of a link from its ending; `image/*` if it does not tell.
+
+    >>> guessed_type("https://example.org/a.JPG#top"), guessed_type("https://example.org/a")
+    ('image/jpeg', 'image/*')
+    """
+    ending = url.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
+    return TYPES.get(ending, UNKNOWN_TYPE)
 
 
 def to_base64(image: Image) -> str:

@@ -37,14 +37,6 @@ class Session:
         self.metas: list[Wire] = []
         self.models: dict[str, None] = {}
         self.usage: Usage | None = None
-        self._takes: dict[str, Callable[[Wire, Place], None]] = {
-            "session_meta": self._meta,
-            "response_item": self.rollout.item,
-            "event_msg": self.rollout.event,
-            "compacted": self.rollout.compacted,
-            "turn_context": self._turn,
-            "inter_agent_communication": self._communication,
-        }
 
     def of_lines(self) -> Transcript:
         """Read JSON lines, of whichever version."""
@@ -59,7 +51,7 @@ class Session:
 
     def of_document(self, session: Wire, items: Sequence[Wire], title: str) -> Transcript:
         """Read the oldest version: the session and its items in one object."""
-        self._meta(session, Place(0))
+        self.meta(session, Place(0))
         self.rollout.title = title
         for index, item in enumerate(items):
             self.rollout.item(item, Place(index, iso(item.get("timestamp"))))
@@ -71,9 +63,9 @@ class Session:
     def _take(self, record: Wire, source: int) -> None:
         kind, payload = string(record.get("type")), record.get("payload")
         place = Place(source, iso(record.get("timestamp")))
-        if kind in self._takes and isinstance(payload, dict):
-            self._takes[kind](payload, place)
-        elif kind in _BOOKKEEPING or kind in self._takes:
+        if kind in _TAKES and isinstance(payload, dict):
+            _TAKES[kind](self, payload, place)
+        elif kind in _BOOKKEEPING or kind in _TAKES:
             self.rollout.assembly.skipped[kind if kind in _BOOKKEEPING else f"{kind} without payload"] += 1
         elif kind.startswith(("thread.", "turn.", "item.")):
             self._thread(kind, record, place)
@@ -89,7 +81,7 @@ class Session:
         elif isinstance(record.get("record_type"), str):
             self.rollout.assembly.skipped[f"record_type {record['record_type']}"] += 1
         elif isinstance(record.get("id"), str) and ("timestamp" in record or "instructions" in record):
-            self._meta(record, place._replace(timestamp=None))
+            self.meta(record, place._replace(timestamp=None))
         elif isinstance(record.get("prompt"), str):
             self.rollout.event({"type": "user_message", "message": record["prompt"]}, place)
         else:
@@ -97,11 +89,11 @@ class Session:
 
     def _event(self, event: Wire, place: Place) -> None:
         if event.get("type") == "session_configured":
-            self._meta({"id": first_string(event, "session_id"), "model": event.get("model")}, place)
+            self.meta({"id": first_string(event, "session_id"), "model": event.get("model")}, place)
         else:
             self.rollout.event(event, place)
 
-    def _meta(self, meta: Wire, place: Place) -> None:
+    def meta(self, meta: Wire, place: Place) -> None:
         self.metas.append(meta)
         self._model(meta)
         if len(self.metas) > 1:
@@ -111,7 +103,7 @@ class Session:
         self.rollout.prompt(base.get("text") if isinstance(base, dict) else base, place)
         self.rollout.instruct(meta.get("instructions"), place)
 
-    def _turn(self, context: Wire, place: Place) -> None:
+    def turn(self, context: Wire, place: Place) -> None:
         self._model(context)
         self.rollout.prompt(context.get("base_instructions"), place)
         self.rollout.assembly.skipped["turn_context"] += 1
@@ -120,7 +112,7 @@ class Session:
         if string(told.get("model")):
             self.models[told["model"]] = None
 
-    def _communication(self, told: Wire, place: Place) -> None:
+    def communication(self, told: Wire, place: Place) -> None:
         """Take what another agent sent to this one."""
         text, opaque = told.get("content"), told.get("encrypted_content")
         hidden = {"type": "encrypted_content", "encrypted_content": opaque}
@@ -168,6 +160,16 @@ class Session:
         named = {"version": meta.get("cli_version"), "originator": meta.get("originator"), "cwd": meta.get("cwd")}
         told = {key: value for key, value in named.items() if isinstance(value, str) and value}
         return told | ({"models": list(self.models)} if self.models else {})
+
+
+_TAKES: dict[str, Callable[[Session, Wire, Place], None]] = {
+    "session_meta": Session.meta,
+    "response_item": lambda session, item, place: session.rollout.item(item, place),
+    "event_msg": lambda session, event, place: session.rollout.event(event, place),
+    "compacted": lambda session, record, place: session.rollout.compacted(record, place),
+    "turn_context": Session.turn,
+    "inter_agent_communication": Session.communication,
+}
 
 
 def _parent(meta: Wire) -> str:

@@ -36,7 +36,8 @@ def sniff(source: Source) -> float:
     if not isinstance(first.get("session_id"), str) or source.document is None:
         return 0.0
     if isinstance(first.get("messages"), list):
-        return 0.95 if sum(key in first for key in _KEYS) >= 2 and "tool_metadata" not in first else 0.0
+        told = "platform" in first or sum(key in first for key in _KEYS) >= 2
+        return 0.95 if told and "tool_metadata" not in first else 0.0
     is_dump = "reason" in first and "response" not in first
     return 0.95 if is_dump and isinstance(_body(first).get("messages"), list) else 0.0
 

@@ -44,8 +44,12 @@ def fields_of(wire: object) -> dict[str, Any] | None:
 
 def is_list(value: object) -> bool:
     """Whether a value is a list of messages in LangChain's own forms."""
-    first = [langchain.fields(wire) for wire in array(value)[:FIRST]]
-    return bool(first) and None not in first and any(fields and fields["type"] in {"human", "ai"} for fields in first)
+    wires = array(value)[:FIRST]
+    first = [langchain.fields(wire) for wire in wires]
+    if not first or None in first:
+        return False
+    wrapped = all(isinstance(mapping(wire).get("data"), dict) for wire in wires)
+    return wrapped or any(fields and fields["type"] in {"human", "ai"} for fields in first)
 
 
 def usage_of(fields: dict[str, Any]) -> Usage | None:

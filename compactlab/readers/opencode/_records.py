@@ -82,6 +82,7 @@ def of_row(row: Mapping[str, Any]) -> dict[str, Any]:
     {'type': 'text', 'id': 'prt_1', 'messageID': 'msg_1'}
     """
     fields = dict(decoded(row["data"])) if "data" in row else {}
+    mapping(fields.get("state")).pop("metadata", None)
     for column, value in row.items():
         name = _FIELDS.get(column, column)
         if value is None or column == "data" or column.startswith("time_"):

@@ -105,14 +105,18 @@ def _rows(source: Source | None) -> list[dict[str, Any]]:
     return [] if source is None else objects(source.document)
 
 
-def _read(rows: Iterable[Mapping[str, Any]], path: Path, problems: list[str]) -> Iterator[dict[str, Any]]:
-    """The fields of rows; a broken one is a problem, and an empty object, so that the others keep their number."""
+def _read(rows: Iterable[dict[str, Any]], path: Path, problems: list[str]) -> Iterator[dict[str, Any]]:
+    """The fields of rows; a broken one is a problem, and an empty object, so that the others keep their number.
+
+    Each row is emptied when it was read, so that no text is held twice.
+    """
     for number, row in enumerate(rows):
         try:
             fields = of_row(row)
         except TranscriptError as error:
             problems.append(f"{path}: row {number}: data is {error}")
             fields = {}
+        row.clear()
         yield fields
 
 

@@ -55,7 +55,7 @@ def is_event(value: object) -> bool:
     action, observation = event.get("action"), event.get("observation")
     if isinstance(action, str) and isinstance(event.get("args"), dict):
         return True
-    return isinstance(observation, str) and "content" in event and isinstance(event.get("extras"), dict)
+    return isinstance(observation, str) and "content" in event and isinstance(event.get("extras"), dict | None)
 
 
 def build(events: Sequence[Event], name: str = "") -> Built:
