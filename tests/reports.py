@@ -37,16 +37,18 @@ ROWS = tuple(
     K15-D1 K15-D2 K15-D3 K15-D4 K15-D5 K15-D6
     K17-D1 K17-D2 K17-D3 K17-D4 K17-D5 K17-D6
     K18-D1 K18-D2 K18-D3 K18-D4 K18-D5 K18-D6 K18-D7 K18-D8 K18-D9 K18-D10 K18-D11
+    K21-D1 K21-D2 K21-D3 K21-D4 K21-D5
     K22-D1 K22-D2 K22-D3
     K23-D1 K23-D2 K23-D3 K23-D4
     K24-D1 K24-D2
+    K25-D1 K25-D2 K25-D3 K25-D4 K25-D5 K25-D6
+    K28-D1 K28-D2 K28-D3 K28-D4 K28-D5 K28-D6
     """.split()
 )
 
 LATER = {
     "K07-D2": "replay: schemas are a stated overhead of the policy that watches a session grow; nothing takes one yet",
-    "K07-D4": "recorded usage: no reader takes over what a provider counted, so no convention can be wrong yet",
-    "K07-D6": "recorded usage: a reading that leaps can only be refused where readings are read",
+    "K07-D6": "replay: counts are read now and never trusted; a leap can mislead only a policy that acts on them",
     "K08-D1": "replay: reads that come back pass after pass show only where the session grows under a policy",
     "K09-D7": "replay: what the call cost is booked now; what a broken prompt cache costs comes with prices",
     "K14-D2": "real models: that a prohibition survives is shown now; that it is obeyed is seen by use alone",
@@ -54,6 +56,8 @@ LATER = {
     "K17-D1": "replay: that words survive ten passes is shown now; the spread over many runs needs the harness",
     "K17-D6": "concurrency: folding of older summaries is shown now; one pass at a time needs the agent's memory",
     "K18-D6": "replay: a strategy knows its target only; that it runs at marks and not before is the policy's part",
+    "K25-D3": "journal: readers open files for reading alone; two writers of one session are the journal's matter",
+    "K25-D4": "journal: no list is written back yet, so nothing that came in the meantime can be overwritten",
     "K18-D10": "replay: defaults for each size of window belong to the policy and its tuning",
 }
 """Rows, or what is left of them, that a later step shows, with one sentence why."""

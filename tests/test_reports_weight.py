@@ -22,9 +22,10 @@ from compactlab.llm.extractive import Extractive
 from compactlab.llm.prompts import rendered
 from compactlab.llm.scripted import Scripted
 from compactlab.pressure import Marks, crossed, pressure
+from compactlab.readers._usage import anthropic_usage, openai_usage
 from compactlab.shapes import anthropic, openai_chat
 from compactlab.tokens import Meter
-from compactlab.transcript import Message, Text
+from compactlab.transcript import Message, Text, Usage
 
 # ---- K07: one counter, for every script and kind
 
@@ -59,6 +60,15 @@ def test_what_comes_with_a_list_is_added_and_never_a_share_of_it(history):
     )
     before = METER.messages((*fixed, *said))
     assert METER.messages((*fixed, *said, *sketch("S~14k"))) == before + 14_004
+
+
+@pytest.mark.parametrize("wire", [openai_usage, anthropic_usage])
+@row("K07-D4")
+def test_what_came_from_a_cache_is_counted_once_by_the_convention_of_each_provider(wire):
+    openai = {"prompt_tokens": 184_000, "completion_tokens": 700, "prompt_tokens_details": {"cached_tokens": 184_000}}
+    apart = {"input_tokens": 0, "cache_read_input_tokens": 184_000, "output_tokens": 700}
+    given = {openai_usage: openai, anthropic_usage: apart}[wire]
+    assert wire(1, given) == Usage(1, input=184_000, output=700, cached=184_000)
 
 
 LINES = "row 17: worker-3 took 1,204 ms\n" * 900
