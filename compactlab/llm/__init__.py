@@ -14,7 +14,7 @@ import msgspec
 from compactlab.errors import CompactlabError
 from compactlab.transcript import Message
 
-Purpose = Literal["summary", "reflect"]
+Purpose = Literal["summary", "reflect", "merge", "answer", "judge"]
 FINISHED = frozenset({"stop", "end_turn", "stop_sequence", ""})
 """Finish reasons of a reply that was given whole; any other (a filter, a refusal, a call) is no reply."""
 
@@ -23,11 +23,20 @@ class ModelError(CompactlabError, RuntimeError):
     """A model gave no reply that can be used: it failed, refused, was cut off, or said nothing."""
 
 
+class TooLong(ModelError):
+    """The request is longer than what the model can read."""
+
+
+class Pending(ModelError):
+    """The reply is not there yet: the request was written down, to be answered elsewhere."""
+
+
 class Request(msgspec.Struct, frozen=True):
     """What a model is asked: instructions, the material rendered as text, how much it may answer.
 
     `material` are the messages that were rendered, for a stand-in that works on them and not on the text; a real model
-    is sent `system` and `prompt` alone.
+    is sent `system` and `prompt` alone. `replicate` tells repetitions of one request apart; `prompt_version` is that of
+    the prompts that made it.
     """
 
     purpose: Purpose
@@ -36,6 +45,9 @@ class Request(msgspec.Struct, frozen=True):
     material: tuple[Message, ...]
     max_output: int = 2_048
     temperature: float = 0.3
+    seed: int | None = None
+    replicate: int = 0
+    prompt_version: str = ""
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -46,6 +58,9 @@ class Reply(msgspec.Struct, frozen=True):
     finish_reason: str = "stop"
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    latency_seconds: float = 0.0
+    attempts: int = 1
 
 
 class Model(Protocol):
@@ -54,6 +69,11 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """What stands in records and tables."""
+        ...
+
+    @property
+    def window(self) -> int | None:
+        """Tokens that the model can read and write together; None where there is no limit, or none is known."""
         ...
 
     def reply(self, request: Request) -> Reply:
@@ -88,6 +108,11 @@ class Metered:
     def name(self) -> str:
         """The name of the model behind."""
         return self._model.name
+
+    @property
+    def window(self) -> int | None:
+        """The window of the model behind."""
+        return self._model.window
 
     def reply(self, request: Request) -> Reply:
         """Ask the model; a call that fails is counted too."""

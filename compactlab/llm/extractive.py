@@ -63,6 +63,7 @@ class Extractive:
     """Answers `summary` with the nine sections and `reflect` with bullets, both made of lines of the material."""
 
     name = "extractive"
+    window: int | None = None
 
     def reply(self, request: Request) -> Reply:
         """Pick and sort lines up to `max_output` tokens."""

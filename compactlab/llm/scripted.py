@@ -15,7 +15,8 @@ class Scripted:
 
     name = "scripted"
 
-    def __init__(self, *replies: str | Reply | Exception) -> None:
+    def __init__(self, *replies: str | Reply | Exception, window: int | None = None) -> None:
+        self.window = window
         self.requests: list[Request] = []
         self._replies: Sequence[str | Reply | Exception] = replies
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from compactlab.llm import ModelError, Request, asked
-from compactlab.llm.prompts import REFLECT_SYSTEM, reflect_prompt
+from compactlab.llm.prompts import REFLECT_SYSTEM, VERSION, reflect_prompt
 from compactlab.markers import THREADS
 from compactlab.strategies import Compacted, Context, Strategy, note
 from compactlab.strategies._notes import without_headings
@@ -52,7 +52,8 @@ class SlideAndReflect(Strategy):
         return Compacted(with_note(messages, keep, note(f"{THREADS}\n{text}")))
 
     def _request(self, gone: Messages) -> Request:
-        return Request("reflect", REFLECT_SYSTEM, reflect_prompt(gone), gone, self.max_note_tokens)
+        prompt, longest = reflect_prompt(gone), self.max_note_tokens
+        return Request("reflect", REFLECT_SYSTEM, prompt, gone, longest, prompt_version=VERSION)
 
 
 def is_threads(message: Message) -> bool:

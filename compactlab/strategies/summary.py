@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from compactlab.history import protected
 from compactlab.llm import ModelError, Request, asked
-from compactlab.llm.prompts import SECTIONS, SUMMARY_SYSTEM, summary_prompt
+from compactlab.llm.prompts import SECTIONS, SUMMARY_SYSTEM, VERSION, summary_prompt
 from compactlab.markers import CUT, SUMMARY
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.strategies._carried import carried, quoted, spoken
@@ -62,7 +62,8 @@ class Summarise(Strategy):
         if context.meter.messages(gone) < LEAST:
             return Compacted(messages, (f"less than {LEAST} tokens to summarise",))
         material = _material(gone, context)
-        request = Request("summary", SUMMARY_SYSTEM, summary_prompt(material), material, longest)
+        task = summary_prompt(material)
+        request = Request("summary", SUMMARY_SYSTEM, task, material, longest, prompt_version=VERSION)
         summary = without_headings(parsed(asked(context.model, request)))
         kept = context.meter.truncated(summary, longest)
         text = f"{SUMMARY}\n{kept}" + ("" if kept == summary else f" {CUT}")
