@@ -23,11 +23,11 @@ class ModelError(CompactlabError, RuntimeError):
     """A model gave no reply that can be used: it failed, refused, was cut off, or said nothing."""
 
 
-class TooLong(ModelError):
+class TooLong(ModelError):  # noqa: N818  # says what is the matter
     """The request is longer than what the model can read."""
 
 
-class Pending(ModelError):
+class Pending(ModelError):  # noqa: N818  # same
     """The reply is not there yet: the request was written down, to be answered elsewhere."""
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from compactlab.readers._files import Source
 
 _NANOSECONDS = 1_000_000
+_NAMES = ("name", "span_name")
 _OTLP = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs", "batches")
 
 
@@ -58,7 +59,7 @@ def is_record(value: object) -> bool:
 def _is_span(value: object) -> bool:
     given = mapping(value)
     traced = _id(given.get("context"), "trace_id", "traceId") or _id(given, "trace_id", "traceId")
-    return bool(traced) and isinstance(given.get("name"), str) and isinstance(given.get("attributes"), dict | list)
+    return bool(traced) and bool(first_string(given, *_NAMES)) and isinstance(given.get("attributes"), dict | list)
 
 
 def _is_log(value: object) -> bool:
@@ -107,10 +108,10 @@ def _span(given: dict[str, Any]) -> Span:
         _id(context, "trace_id", "traceId"),
         _id(context, "span_id", "spanId"),
         _id(given, "parent_id", "parentSpanId", "parent_span_id"),
-        string(given.get("name")),
+        first_string(given, *_NAMES),
         _order(given, "start_time", "startTimeUnixNano", "start_time_unix_nano"),
         _time(given, "end_time", "endTimeUnixNano", "end_time_unix_nano"),
-        code in {2, "ERROR", "STATUS_CODE_ERROR"} if isinstance(code, str | int) else False,
+        code == 2 or (isinstance(code, str) and code.upper() in {"ERROR", "STATUS_CODE_ERROR"}),
         flat(attributes(given.get("attributes"))),
         [
             Event(string(event.get("name")), attributes(event.get("attributes")))
