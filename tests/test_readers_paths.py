@@ -112,6 +112,14 @@ def test_the_agent_type_can_be_given_for_all_or_by_patterns_of_paths(tmp_path, a
     assert [t.agent_type for t in read(tmp_path, agent_type=agent_type)] == [expected]
 
 
+def test_progress_is_told_each_file_before_it_is_read(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_bytes(session(name))
+    told = []
+    survey(tmp_path, progress=told.append)
+    assert told == [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
+
+
 def test_a_limit_ends_the_reading(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(session("one") + session("two") + b'{"type": "session"}\n')
     assert [t.id for t in read(tmp_path / "a.jsonl", limit=1)] == ["one"]

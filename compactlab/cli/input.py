@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
-from compactlab.cli.output import print_warnings
+from compactlab.cli.output import print_warnings, watched
 from compactlab.errors import SpecError
 from compactlab.readers import survey
 from compactlab.settings import load
@@ -14,7 +15,9 @@ from compactlab.transcript import Transcript
 def transcripts(options: Namespace) -> tuple[Transcript, ...]:
     """Read the transcripts at `options.path`, and say on standard error which files of a folder were passed over."""
     types = options.type or load(options.settings).agent_types
-    reading = survey(options.path, options.format, agent_type=types, limit=limit(options))
+    with watched() as watch:
+        progress = (lambda path: watch(0, 0, f"reading {Path(path).name}")) if watch else None
+        reading = survey(options.path, options.format, agent_type=types, limit=limit(options), progress=progress)
     print_warnings(reading.unread)
     return reading.transcripts
 

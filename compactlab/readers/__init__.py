@@ -26,7 +26,7 @@ from compactlab.readers._paths import Wanted, collected, streamed
 from compactlab.readers._sessions import default_agent_type as default_agent_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from compactlab.transcript import Transcript
 
@@ -56,9 +56,13 @@ def survey(
     *,
     agent_type: str | Mapping[str, str] = "",
     limit: int | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Reading:
-    """Read as `read` does, and say also which files of a folder were passed over."""
-    return collected([path], Wanted(format, agent_type, limit))[0]
+    """Read as `read` does, and say also which files of a folder were passed over.
+
+    *progress* is called with the path of each file before it is read.
+    """
+    return collected([path], Wanted(format, agent_type, limit, progress))[0]
 
 
 def surveys(
@@ -66,9 +70,10 @@ def surveys(
     *,
     agent_type: str | Mapping[str, str] = "",
     limit: int | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> list[Reading]:
     """Survey several paths, each session once though several of them lead to it; *limit* is that of each path."""
-    return collected(paths, Wanted(None, agent_type, limit))
+    return collected(paths, Wanted(None, agent_type, limit, progress))
 
 
 def stream(

@@ -7,7 +7,8 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
@@ -38,11 +39,15 @@ class Reading(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """How a path is to be read: by which reader (None: by content), as which agent type, how many transcripts."""
+    """How a path is to be read: by which reader (None: by content), as which agent type, how many transcripts.
+
+    `progress` is told the path of each file before it is read.
+    """
 
     format: str | None = None
     agent_type: str | Mapping[str, str] = ""
     limit: int | None = None
+    progress: Callable[[str], None] | None = None
 
 
 def collected(paths: Iterable[str | os.PathLike[str]], wanted: Wanted) -> list[Reading]:
@@ -135,27 +140,36 @@ class _Walk:
     def _file(self, source: Source) -> Iterator[_Read]:
         """The transcripts of one file; every fault in it is an error that names it."""
         path = source.path
+        if self.wanted.progress:
+            self.wanted.progress(str(path))
         if path.exists() and not path.is_file():
             raise TranscriptError(f"{path}: expected a file or a folder")
         found = False
-        try:
+        with _faults_of(path):
             reader: Any = catalog.load("readers", self.wanted.format or recognised(source))
             for transcript in reader.read(source):
-                if not transcript.messages:
+                if transcript.messages:
+                    found = True
+                    yield _Read(_typed(only_there(transcript), self.wanted), path)
+                else:
                     self.unread[-1].append(f"{path}: session {transcript.id}: no messages in it")
-                    continue
-                found = True
-                yield _Read(_typed(only_there(transcript), self.wanted), path)
-        except RecursionError as error:
-            raise TranscriptError(f"{path}: nested too deep") from error
-        except OSError as error:
-            raise unreadable(path, error) from error
-        except TranscriptError as error:
-            if str(error).startswith((str(path), path.name)):
-                raise
-            raise TranscriptError(f"{path}: {error}") from error
         if not found:
             raise TranscriptError(f"{path}: no messages in it")
+
+
+@contextmanager
+def _faults_of(path: Path) -> Iterator[None]:
+    """Make one line that names the file of whatever is wrong in it."""
+    try:
+        yield
+    except RecursionError as error:
+        raise TranscriptError(f"{path}: nested too deep") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except TranscriptError as error:
+        if str(error).startswith((str(path), path.name)):
+            raise
+        raise TranscriptError(f"{path}: {error}") from error
 
 
 def _files(path: str) -> Iterator[Path] | None:
