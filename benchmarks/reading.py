@@ -1,6 +1,6 @@
 """Speed and memory of the readers, as ratios within one run: `python benchmarks/reading.py [FOLDER]`.
 
-- *time*: reading a whole folder of transcripts over parsing the same bytes with the fastest JSON parser that is installed
+- *time*: reading a whole folder of transcripts over parsing the same bytes with the fastest JSON parser that there is
   (of orjson, msgspec, pysimdjson and the standard library's), both with the files in the cache of the system; in total,
   and for each file alone. What a zip archive holds is parsed as its members, unpacked. A session that lies over several
   files is read once with the folder, but for each of its files alone.

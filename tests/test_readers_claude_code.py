@@ -39,6 +39,20 @@ def shown(transcript):
     return [(message.role, message.blocks) for message in transcript.messages]
 
 
+@pytest.mark.parametrize(
+    ("entry", "kind"),
+    [
+        ({"type": "cost-state", "totalCostUSD": 1.9}, "cost-state"),
+        ({"type": "continued-in", "continuedInSessionId": "s2"}, "continued-in"),
+        (attachment("x1", "a1", "goal_status", met=False, condition="Ship it"), "attachment goal_status"),
+    ],
+)
+def test_bookkeeping_is_known_and_no_part_of_the_context(read_all, entry, kind):
+    [transcript] = read_all(user("u1", None, "Go"), agent("a1", "u1", "m1", text("Done.")), entry)
+    assert len(transcript.messages) == 2
+    assert (transcript.intake.skipped, transcript.intake.unknown) == ({kind: 1}, {})
+
+
 def test_a_plain_session_is_read_with_sources_times_and_what_was_left_out(read_all):
     [transcript] = read_all(
         {"type": "summary", "summary": "Old title", "leafUuid": "x"},

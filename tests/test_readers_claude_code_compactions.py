@@ -120,6 +120,22 @@ def test_messages_that_a_compaction_preserved_stand_in_its_context_by_their_inde
     assert [(c.position, shown(c.after)) for c in transcript.compactions] == [(4, after)]
 
 
+def test_a_kept_message_that_was_written_late_hangs_from_the_summary_and_loses_nothing_before_it(read_all):
+    """The last of what was kept came to the file behind the boundary, and the boundary names it as its parent."""
+    kept = {"preservedMessages": {"anchorUuid": "u3", "uuids": ["a1", "u2", "a2"]}}
+    [transcript] = read_all(
+        user("u1", None, "Go"),
+        agent("a1", "u1", "m1", text("Long work.")),
+        user("u2", "a1", "And now?"),
+        boundary("b1", "a2", trigger="auto", **kept),
+        summary("u3", "b1"),
+        agent("a2", "u3", "m2", text("Nearly.")),
+        user("u4", "a2", "On"),
+    )
+    assert [message.text for message in transcript.messages] == ["Go", "Long work.", "And now?", "Nearly.", "On"]
+    assert [(c.position, shown(c.after)) for c in transcript.compactions] == [(3, [SUMMARY, 1, 2])]
+
+
 def test_what_was_kept_may_be_the_summary_of_an_earlier_compaction(read_all):
     kept = {"preservedMessages": {"anchorUuid": "u5", "uuids": ["u2", "a2"]}}
     [transcript] = read_all(
@@ -196,6 +212,17 @@ def test_a_microcompact_may_also_clear_what_was_attached(read_all):
         END,
     )
     assert shown(transcript.compactions[0].after) == [0, 2]
+
+
+def test_a_microcompact_heeds_its_own_metadata_and_not_those_of_the_other_kind(read_all):
+    [transcript] = read_all(
+        user("u1", None, "Go"),
+        agent("a1", "u1", "m1", use("c1")),
+        answer("r1", "a1", "c1", "long"),
+        boundary("b1", "r1", "microcompact_boundary", compactedToolIds=["c1"]) | {"compactMetadata": {"trigger": "x"}},
+        user("u2", "b1", "On"),
+    )
+    assert [(c.position, c.trigger) for c in transcript.compactions] == [(3, "microcompact")]
 
 
 def test_a_microcompact_that_names_nothing_is_counted_only(read_all):

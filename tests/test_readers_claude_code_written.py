@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from compactlab.errors import TranscriptError
 from compactlab.readers import read, sniff, write, written
+from compactlab.readers._sessions import only_there
 from compactlab.transcript import (
     Image,
     Message,
@@ -95,7 +96,7 @@ def test_any_session_comes_back_equal(tmp_path_factory, transcript):
     timed = tuple(replace(m, timestamp=times[i % 4]) for i, m in enumerate(transcript.messages))
     length = len(timed)
     held = tuple(replace(c, position=min(c.position, length)) for c in transcript.compactions)
-    transcript = replace(transcript, messages=timed, compactions=held)
+    transcript = only_there(replace(transcript, messages=timed, compactions=held))
     back = written_and_read(tmp_path_factory.getbasetemp(), transcript)
     assert story(back) == story(transcript)
     expected = tuple(replace(c, trigger=c.trigger or "unknown") for c in contexts(transcript))

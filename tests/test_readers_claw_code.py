@@ -139,3 +139,20 @@ def test_a_session_without_messages_is_an_error(tmp_path):
     path.write_text(lines([]))
     with pytest.raises(TranscriptError, match="no messages"):
         read(path)
+
+
+def test_messages_that_a_compaction_put_among_those_it_kept_belong_to_it(tmp_path):
+    collapsed = text("[Collapsed Conversation]\nCollapsed 4 messages (2 user, 2 assistant).")
+    listed = [said("system", text(SUMMARY)), TURN[0], said("system", collapsed), *TURN[1:]]
+    path = tmp_path / "session-1.jsonl"
+    path.write_text(lines(listed))
+    [found] = read(path)
+    assert [m.role for m in found.messages] == ["user", "assistant", "tool", "assistant"]
+    [told] = found.compactions
+    assert told.position == 1
+    assert [entry if isinstance(entry, int) else entry.text[:10] for entry in told.after] == [
+        SUMMARY[:10],
+        0,
+        "[Collapsed",
+    ]
+    assert told.summary.startswith(SUMMARY[:20])

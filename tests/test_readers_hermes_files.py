@@ -189,3 +189,21 @@ def test_plain_chats_are_left_to_sharegpt(tmp_path):
     path = tmp_path / "chats.jsonl"
     path.write_text(lines({"conversations": [{"from": "human", "value": "What is <tool_call>?"}]}))
     assert sniff(path) == "sharegpt"
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_gateway_file_without_a_head_is_known_by_the_summary_in_it(tmp_path, role):
+    summary = {"role": role, "content": "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns: they met."}
+    path = tmp_path / "chat.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in (TURN[0], summary, *TURN)))
+    assert sniff(path) == "hermes"
+    [found] = read(path)
+    assert [m.role for m in found.messages] == ["user", "user", "assistant", "tool"]
+    [told] = found.compactions
+    assert (told.position, told.after[0], told.after[1].synthetic) == (1, 0, True)
+
+
+def test_lines_of_messages_without_a_summary_are_plain_lists(tmp_path):
+    path = tmp_path / "chat.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in TURN))
+    assert sniff(path) == "openai_chat"

@@ -107,3 +107,14 @@ def test_words_of_the_solver_are_synthetic_where_the_data_sets_are_marked(read_l
     assert [m.synthetic for m in marked.messages] == [False, True, True, False, True]
     [unmarked] = read_log(sample([{"role": "user", "content": "Hi"}, nudge]))
     assert [m.synthetic for m in unmarked.messages] == [False, False]
+
+
+def test_what_an_operator_typed_is_a_persons_though_older_versions_do_not_mark_it(read_log):
+    typed, nudge = {"role": "user", "content": "How cold is it?"}, {"role": "user", "content": "Go on."}
+    empty = {"role": "user", "content": ""}
+    events = [
+        {"event": "input", "input": "-- Request --\nA question, please: How cold is it?", "input_ansi": "x"},
+        {"event": "input", "input": 3},
+    ]
+    [session] = read_log(sample([asked(), typed, nudge, empty], events=events))
+    assert [m.synthetic for m in session.messages] == [False, False, True, True]

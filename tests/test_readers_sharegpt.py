@@ -5,7 +5,7 @@ import json
 import pytest
 
 from compactlab.readers import read, sniff
-from compactlab.transcript import Image, Text, ToolCall, ToolResult
+from compactlab.transcript import Image, Reasoning, Text, ToolCall, ToolResult
 
 
 def turn(speaker, value):
@@ -170,3 +170,32 @@ def test_other_rows_are_left_to_others(tmp_path, value):
         assert sniff(path) != "sharegpt"
     except ValueError:
         return
+
+
+def test_the_chosen_answer_ends_a_chat_and_the_rejected_one_is_counted(tmp_path):
+    row = {"conversations": CHAT[:1], "chosen": turn("gpt", "Good."), "rejected": turn("gpt", "Bad.")}
+    [found] = written(tmp_path, [row])
+    assert [(m.role, m.text) for m in found.messages] == [("user", "Hi."), ("assistant", "Good.")]
+    assert found.intake.skipped == {"message of another branch": 1}
+
+
+@pytest.mark.parametrize(
+    ("said", "pictures", "expected"),
+    [
+        ("<image>\nWhat?", {"image": "a.png"}, ["a.png", "\nWhat?"]),
+        ("<image>and<image>", {"images": ["a.png", {"path": "b.png"}]}, ["a.png", "and", "b.png"]),
+        ("What?", {"images": ["a.png"]}, ["a.png", "What?"]),
+        ("What is <image>?", {}, ["What is <image>?"]),
+    ],
+)
+def test_pictures_beside_the_turns_stand_where_they_are_marked(tmp_path, said, pictures, expected):
+    [found] = written(tmp_path, [{"conversations": [turn("human", said), CHAT[1]], **pictures}])
+    shown = [block.url if isinstance(block, Image) else block.text for block in found.messages[0].blocks]
+    assert shown == expected
+
+
+def test_a_thought_in_front_of_a_call_is_reasoning(tmp_path):
+    called = '<think>\nHm.\n</think>\n\n{"name": "ls", "arguments": {"p": 1}}'
+    [found] = written(tmp_path, [{"conversations": [CHAT[0], turn("function_call", called), turn("observation", "a")]}])
+    assert found.messages[1].blocks == (Reasoning("Hm."), ToolCall("call_0", "ls", '{"p": 1}'))
+    assert found.messages[2].results[0].call_id == "call_0"

@@ -130,10 +130,31 @@ def test_older_tapes_name_the_role_of_a_step(tmp_path):
         {"role": "return", "by": "Coder", "prompt_id": "d", "content": "It is 1", "task": "respond"},
     ]
     messages = one(tmp_path, *older).messages
-    assert [message.role for message in messages] == ["assistant", "assistant", "tool", "assistant"]
+    assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant"]
     assert messages[0].text == "Plot it"
     assert messages[1].calls[0].arguments == '{"code": [{"code": "1"}]}'
     assert messages[3].text == "It is 1"
+
+
+def test_a_team_is_set_to_work_by_its_first_call_and_hands_on_in_silence(tmp_path):
+    later = {**step("execute_code", "b", code=[{"code": "1"}]), "by": "Team/Coder", "task": "run"}
+    steps = [
+        step("call", "a", content="Plot it", agent_name="Coder"),
+        later,
+        step("code_execution_result", result={"exit_code": 0, "output": "1"}),
+        step("call", "c", content="", agent_name="Checker"),
+        step("call", "d", content="Is it 1?", agent_name="Checker"),
+        step("respond", "e", content="", copy_output=True),
+        step("present_results", "f", content="It is 1."),
+    ]
+    transcript = one(tmp_path, *steps)
+    assert [(m.role, m.text) for m in transcript.messages if m.text] == [
+        ("user", "Plot it"),
+        ("assistant", "Is it 1?"),
+        ("assistant", "It is 1."),
+    ]
+    assert transcript.messages[1].calls[0].arguments == '{"code": [{"code": "1"}]}'
+    assert (len(transcript.messages), transcript.intake.skipped) == (5, {"control step": 2})
 
 
 def test_a_context_of_words_leads(tmp_path):

@@ -234,6 +234,12 @@ def test_what_is_no_simulation_or_of_no_known_role_is_counted(read_value):
     }
 
 
+def test_a_simulation_without_messages_is_told_with_the_last_one(read_value):
+    sessions = read_value(results(simulation(), simulation("s2", messages=[]), simulation("s3")))
+    assert len(sessions) == 2
+    assert [p.partition(":")[0] for p in sessions[-1].intake.problems] == ["simulation run/s2"]
+
+
 def test_a_context_that_was_cut_to_a_budget_is_counted(read_value):
     cut = said("assistant", "Hi", context_truncation={"messages_dropped": 3, "messages_kept": 5})
     [session] = read_value(results(simulation(messages=[cut])))

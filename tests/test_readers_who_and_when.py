@@ -130,3 +130,18 @@ def test_a_recorded_case_is_read_whole():
     assert len(transcript.messages) == 129
     assert [i for i, message in enumerate(transcript.messages) if message.by_person] == [0]
     assert [i for i, message in enumerate(transcript.messages) if message.synthetic] == [128]
+
+
+@pytest.mark.parametrize(
+    ("key", "speaker"), [("trajectory", "agent_name"), ("history", "agent_name"), ("trajectory", "name")]
+)
+def test_steps_of_cases_that_others_hand_on_are_read_alike(tmp_path, key, speaker):
+    steps = [
+        {"step": i, speaker: said["role"], "content": said["content"]} for i, said in enumerate(HAND_MADE["history"])
+    ]
+    case = {"question": "How far?", key: steps, "mistake_agent": "WebSurfer", "mistake_step": 3}
+    (tmp_path / "old.json").write_text(json.dumps(HAND_MADE))
+    (tmp_path / "new.json").write_text(json.dumps(case))
+    [old], [new] = read(tmp_path / "old.json"), read(tmp_path / "new.json")
+    assert (new.format, new.messages) == ("who_and_when", old.messages)
+    assert new.origins[-1].where.startswith(key)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from compactlab.readers._fields import string, strings
 from compactlab.readers._sessions import default_agent_type
 from compactlab.shapes.openai_chat import ROLES, from_wire
-from compactlab.transcript import Message, Messages, Text, ToolResult
+from compactlab.transcript import Message, Messages, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def run_message(wire: Mapping[str, Any], index: int) -> Message | None:
     """Read one message in OpenAI's form, whose results may name several calls; None if its role is unknown.
+
+    An older call, which was recorded without an id, has none yet.
 
     >>> run_message({"role": "tool", "tool_call_ids": ["c1"], "content": "done"}, 3).blocks
     (ToolResult(call_id='c1', content=(Text(text='done'),), is_error=False),)
@@ -28,6 +30,9 @@ def run_message(wire: Mapping[str, Any], index: int) -> Message | None:
     if role in {"system", "user"} and isinstance(said, str) and said:
         return Message(ROLES[role], (Text(said),), source=index)
     [message] = from_wire([wire])
+    older = message.blocks[-1] if isinstance(wire.get("function_call"), dict) and message.blocks else None
+    if isinstance(older, ToolCall):
+        message = replace(message, blocks=(*message.blocks[:-1], replace(older, id="")))
     answered = strings(wire.get("tool_call_ids"))
     if message.role != "tool" or not answered:
         return replace(message, source=index)

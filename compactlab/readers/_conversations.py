@@ -258,5 +258,7 @@ def _response(response: object) -> list[dict[str, Any]]:
 def _is_message(value: object) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("role"), str) or value["role"] not in ROLES:
         return False
+    if value["role"] == "tool" and isinstance(value.get("tool_call_id"), str):
+        return True
     calls = value.get("tool_calls") or value.get("function_call")
     return ("content" in value and isinstance(value["content"], str | list | None)) or bool(calls)

@@ -59,6 +59,15 @@ class Lane:
         same_run = bool(lead and request.run) and request.run == self.first.run
         return (2, 0) if same_run or any(item.summary for item in body) else NO_FIT
 
+    def told(self, request: Request) -> bool:
+        """Whether a request begins as this story does and was answered as it ends, as that of a whole run is told."""
+        _, body = split(request.given)
+        own = self.story.body
+        if not body or len(body) >= len(own) or self.story.shared(body) < len(body) or not request.answer:
+            return False
+        last = self.story.entry(own[-1])
+        return last.message.role == "assistant" and last.content == request.answer[-1].content
+
 
 class Lanes:
     """The stories of one trace or conversation.
@@ -80,6 +89,8 @@ class Lanes:
         if fits and fits[best] > NO_FIT:
             lane = self.lanes[best]
             self.repeated += 1
+            if lane.told(request):
+                return lane
         else:
             lane = Lane(request)
             self.lanes.append(lane)

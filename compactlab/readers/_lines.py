@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ PROBLEMS = 100
 """Faults of one file that are told one by one; the rest are counted."""
 _JOINED_LINES, _JOINED_BYTES = 200, 4_000_000
 _TRIES, _TRIED_BYTES = 1_000, 20_000_000
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 _Pending = list[tuple[int, bytes]]
 
@@ -196,7 +198,7 @@ def _recovered(number: int, raw: bytes) -> tuple[list[Line], bool]:
 
 
 def _at_the_end(number: int, raw: bytes) -> Line | None:
-    """The record that starts somewhere in a line and ends with it: objects inside a record never end with the line."""
+    """The record that starts somewhere in a line and ends with it, unless it is a value in one that was cut off."""
     tries = min(_TRIES, 1 + _TRIED_BYTES // len(raw))
     at = len(raw)
     for _ in range(tries):
@@ -204,7 +206,17 @@ def _at_the_end(number: int, raw: bytes) -> Line | None:
         if at < 0:
             return None
         try:
-            return Line(number, msgspec.json.decode(raw[at:]), raw[at:])
+            value = msgspec.json.decode(raw[at:])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
+        return None if _awaits_value(raw[:at]) else Line(number, value, raw[at:])
     return None
+
+
+def _awaits_value(start: bytes) -> bool:
+    """Whether JSON that was cut off ends where a value may stand: not within a text, and behind a mark.
+
+    >>> _awaits_value(b'{"a": '), _awaits_value(b'{"a": "b: '), _awaits_value(b'{"a": 1')
+    (True, False, False)
+    """
+    return b'"' not in _STRING.sub(b"", start) and start.rstrip()[-1:] in {b":", b",", b"["}

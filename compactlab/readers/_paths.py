@@ -235,9 +235,13 @@ def _led(transcript: Transcript) -> Transcript:
 
 def _numbered(transcript: Transcript, seen: Counter[str]) -> Transcript:
     """Give an id that was not *seen* yet, and remember it."""
-    name, number = transcript.id, 1
+    given, number = transcript.id, seen[transcript.id]
+    name = given
     while seen[name]:
         number += 1
-        name = f"{transcript.id}#{number}"
+        name = f"{given}#{number}"
     seen[name] += 1
-    return transcript if number == 1 else replace(transcript, id=name)
+    if name == given:
+        return transcript
+    seen[given] = number
+    return replace(transcript, id=name)

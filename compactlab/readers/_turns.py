@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ from compactlab.readers._fields import first_string, mapping, string
 from compactlab.readers._lines import Lines, read_json
 from compactlab.shapes.openai_chat import content
 from compactlab.shapes.parts import json_text
-from compactlab.transcript import Block, Image, Message, Role, Text, ToolCall, ToolResult
+from compactlab.transcript import Block, Image, Message, Reasoning, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,7 @@ ROLES: dict[str, Role] = {
 }
 NAMES = ("id", "conversation_id", "session_id", "idx")
 _LONGEST = 200
+_THOUGHT = re.compile(r"\s*<think>\n?(.*?)\n?</think>\s*(?=[\[{])", re.DOTALL)
 
 
 class Row(NamedTuple):
@@ -168,6 +170,9 @@ class Turns:
         return (ToolResult(self.answered(), parts),)
 
     def _calls(self, given: object) -> tuple[Block, ...]:
+        thought = _THOUGHT.match(given) if isinstance(given, str) else None
+        if thought is not None and isinstance(given, str):
+            return (Reasoning(thought[1]), *self._calls(given[thought.end() :]))
         value = decoded(given)
         listed = value if isinstance(value, list) else [value]
         if not listed or not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in listed):

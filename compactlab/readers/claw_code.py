@@ -3,8 +3,9 @@
 The lines are `session_meta`, `message`, `compaction` and `prompt_history` records. A compaction rewrites the file: a
 system message with the summary, then the messages that were kept. What stood before is gone, unless the file had grown
 large: then the old one lies beside it as `NAME.rot-TIME.jsonl`, and all of them are read as one story. How many
-messages a compaction kept is not recorded; where no older file tells, it stands before all that is left. Fields of
-more than 16,384 characters were cut by the writer; the system prompt and the tools are not in these files.
+messages a compaction kept is not recorded; where no older file tells, it stands before all that is left. Later
+versions put system messages in place of runs of short messages and of similar ones, among those that were kept. Fields
+of more than 16,384 characters were cut by the writer; the system prompt and the tools are not in these files.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import glob
 import re
 from collections import Counter
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compactlab.readers._fields import array, count, first_string, mapping, objects, string
@@ -22,7 +23,7 @@ from compactlab.readers._times import iso
 from compactlab.readers._usage import anthropic_usage
 from compactlab.shapes import anthropic
 from compactlab.shapes.parts import words
-from compactlab.transcript import Block, Intake, Message, Origin, Role, Text, ToolResult, Transcript
+from compactlab.transcript import Block, Intake, Message, Origin, RecordedCompaction, Role, Text, ToolResult, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 NAME = "claw_code"
 WHERE = ".claude/sessions/session-*.json or .claw/sessions/ in the folder of a project"
 SUMMARY = "This session is being continued from a previous conversation"
+_MADE = (SUMMARY, "[Collapsed Conversation]\n", "[Clustered ")
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 _ROTATED = re.compile(r"\.rot-(\d+)$")
 
@@ -61,7 +63,7 @@ class _Recorded(NamedTuple):
 
 def read(source: Source) -> Iterator[Transcript]:
     """Read the session of a file, and of those that were rotated away beside it."""
-    story = Story(_is_summary)
+    story = Story(_is_made)
     files: list[_Recorded] = []
     for file in _of_session(source):
         files.append(_recorded(file, first=max((m.source or 0 for f in files for m in f.messages), default=-1) + 1))
@@ -79,7 +81,7 @@ def read(source: Source) -> Iterator[Transcript]:
         tuple(story.messages),
         id=name,
         cluster=first_string(last.meta.get("fork"), "parent_session_id") or name,
-        compactions=tuple(story.compactions),
+        compactions=tuple(_compactions(story)),
         usage=tuple(usage for usage in counts if usage is not None),
         origins=tuple(file.where for file in files),
         intake=_told(files, story.copies),
@@ -87,8 +89,21 @@ def read(source: Source) -> Iterator[Transcript]:
     )
 
 
-def _is_summary(message: Message) -> bool:
-    return message.role == "system" and message.text.startswith(SUMMARY)
+def _is_made(message: Message) -> bool:
+    return message.role == "system" and message.text.startswith(_MADE)
+
+
+def _compactions(story: Story) -> Iterator[RecordedCompaction]:
+    """The compactions of a story; what one made without a summary of its own belongs to the one before it."""
+    for told, later in pairwise((*story.compactions, None)):
+        if told is not None and (later is None or _sums_up(later, told)):
+            yield told
+
+
+def _sums_up(later: RecordedCompaction, before: RecordedCompaction) -> bool:
+    known = [id(entry) for entry in before.after]
+    new = [entry for entry in later.after if isinstance(entry, Message) and id(entry) not in known]
+    return any(entry.text.startswith(SUMMARY) for entry in new)
 
 
 def _of_session(source: Source) -> list[Source]:

@@ -109,7 +109,9 @@ def read(source: Source) -> Iterator[Transcript]:
     else:
         records = _records(source.document)
         log.take((record, f"record {index}: ") for index, record in enumerate(records))
-        made = transcripts(source, NAME, log.found, lambda: Intake(len(records), dict(log.skipped), dict(log.unknown)))
+        made = transcripts(
+            source, NAME, log.found, lambda: Intake(len(records), dict(+log.skipped), dict(+log.unknown))
+        )
     for transcript in made:
         yield with_compactions(transcript)
 

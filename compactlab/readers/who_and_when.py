@@ -1,9 +1,10 @@
 """Who&When: logs of agent teams that failed, with the agent and the step that a person found at fault.
 
 Read are the hand-crafted cases (Magentic-One, the role is the agent's name) and the algorithm-generated ones (AG2, a
-`name` beside the role), one a file, a list of them, or JSON lines. The story is what the team shared: all agents are
-the assistant, and where there are several each says its name in a block of its own. What a terminal printed and what
-the runner itself said is synthetic. The annotation is in the header; the right answer is left out.
+`name` beside the role), one a file, a list of them, or JSON lines; also as others hand them on, with a `trajectory`
+of steps that have an `agent_name`. The story is what the team shared: all agents are the assistant, and where there are
+several each says its name in a block of its own. What a terminal printed and what the runner itself said is synthetic.
+The annotation is in the header; the right answer is left out.
 """
 
 from __future__ import annotations
@@ -38,9 +39,17 @@ def sniff(source: Source) -> float:
 
 def _is_case(value: object) -> bool:
     case = mapping(value)
-    said = objects(case.get("history"))[:1]
-    spoken = bool(said) and "content" in said[0] and isinstance(said[0].get("role", said[0].get("name")), str)
+    said = objects(_said(case)[:1])
+    spoken = bool(said) and "content" in said[0] and bool(_name(said[0]))
     return spoken and bool({"mistake_agent", "mistake_step"} & case.keys())
+
+
+def _said(case: dict[str, Any]) -> list[Any]:
+    return array(case.get(_key(case)))
+
+
+def _key(case: dict[str, Any]) -> str:
+    return "history" if "history" in case else "trajectory"
 
 
 def read(source: Source) -> Iterator[Transcript]:
@@ -75,7 +84,7 @@ def _cases(source: Source, lines: Any) -> Iterator[tuple[str, Any]]:  # noqa: AN
 
 
 def _transcript(source: Source, case: dict[str, Any], where: str) -> Transcript:
-    said = array(case.get("history"))
+    said = _said(case)
     unknown: Counter[str] = Counter()
     names = dict.fromkeys(_name(mapping(entry)) for entry in said)
     agents = [name for name in names if name.lower() not in _PEOPLE]
@@ -95,14 +104,14 @@ def _transcript(source: Source, case: dict[str, Any], where: str) -> Transcript:
         tuple(messages),
         first_string(case, "question_ID", "question_id", "id"),
         title=string(case.get("question"))[:_LONGEST],
-        origins=(*origins, Origin(path, f"{where}history[{{}}]", first=len(prompts))),
+        origins=(*origins, Origin(path, f"{where}{_key(case)}[{{}}]", first=len(prompts))),
         header={key: case[key] for key in _ANNOTATION if isinstance(case.get(key), str | int | float)},
         intake=Intake(records=len(said), unknown=dict(unknown)),
     )
 
 
 def _name(entry: dict[str, Any]) -> str:
-    return first_string(entry, "name", "role")
+    return first_string(entry, "name", "agent_name", "role")
 
 
 def _asks(entry: dict[str, Any], question: str) -> bool:

@@ -87,7 +87,7 @@ def _webp(data: bytes) -> Size | None:
 def from_base64(media_type: str, text: str) -> Image:
     """Make a picture from base64 text; text that is no base64 leaves a digest, so that the picture still counts."""
     try:
-        data = base64.b64decode("".join(text.split()), validate=True)
+        data = binascii.a2b_base64("".join(text.split()), strict_mode=True)  # unlike b64decode, makes no copy of it
     except (binascii.Error, ValueError):
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         return Image(media_type or UNKNOWN_TYPE, digest=f"sha256:{digest}")
@@ -108,7 +108,8 @@ def from_url(url: str) -> Image:
     """
     if not url.startswith("data:"):
         return Image(guessed_type(url), url=url)
-    head, _, body = url.removeprefix("data:").partition(",")
+    comma = url.find(",") if "," in url else len(url)
+    head, body = url[len("data:") : comma], url[comma + 1 :]
     media_type, _, encoding = head.partition(";")
     if encoding.strip().endswith("base64"):
         return from_base64(media_type, body)

@@ -1,11 +1,13 @@
-"""Harbor ATIF trajectories (`trajectory.json`), versions 1.0 to 1.7: steps of an agent with what came back from each.
+"""Harbor ATIF trajectories (`trajectory.json`), versions 1.0 to 1.8: steps of an agent with what came back from each.
 
 A step of the agent becomes its response and one message a result. A result that names no call answers the next that is
 open; with none open it is what an agent that acts in plain text hears, a synthetic user message. A trajectory that goes
 on in other files (`continued_trajectory_ref`) is one session, whichever of them is read: steps marked as copied stand
-once, and where the copies differ from what stood in context, there is a recorded compaction. So there is at a system
-step that marks one. Sub-agents, embedded or in files of their own, are transcripts of their own in the cluster of the
-session; copied steps at their head are not told again. Token ids and log probabilities are not read.
+once, and where the copies differ from what stood in context, there is a recorded compaction. So there is at a step
+that marks one; what stayed in context beside the summary is not recorded there, so that only the system prompt and the
+summary are listed after it. Sub-agents, embedded, in files of their own or by steps marked as a sidechain, are
+transcripts of their own in the cluster of the session; copied steps at their head are not told again. Token ids and log
+probabilities are not read.
 """
 
 from __future__ import annotations

@@ -10,11 +10,13 @@ from msgspec.structs import replace
 from compactlab.readers._fields import array, count, first_string, mapping, objects, string
 from compactlab.readers._sessions import session_id, transcript
 from compactlab.readers.atif._files import File, is_trajectory, loaded, referred
-from compactlab.readers.atif._story import Boundary, Story, Teller, Told
+from compactlab.readers.atif._story import Story, Teller, Told
 from compactlab.transcript import Intake, Message, Transcript, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from compactlab.readers.atif._boundaries import Boundary
 
 NAME = "atif"
 
@@ -26,7 +28,7 @@ class Session(Teller):
         self._first = first
         self._ids = ids
         self._id = self._unique(session_id(first.source.stem, _own_name(first.document)))
-        self._children: dict[str, tuple[str, File]] = {}
+        self._children: dict[str, tuple[str, File, str]] = {}
         self._problems: list[str] = []
 
     def transcripts(self) -> Iterator[Transcript]:
@@ -40,21 +42,21 @@ class Session(Teller):
             if key in done:
                 continue
             done.add(key)
-            name, file = self._children[key]
-            story = self._told(file, copies_known=True)
+            name, file, agent = self._children[key]
+            story = self._told(file, copies_known=True, agent=agent)
             waiting += self._called(story)
             child = self._transcript(name, file, story)
             yield replace(child, agent_type="subagent", cluster=self._id)
 
-    def told(self, boundary: Boundary, file: File) -> Told:
+    def told(self, marked: Boundary, file: File) -> Told:
         """What the sub-agents that summarised said: the first wrote the summary, one that asks is handed over."""
         summary, summariser = "", ""
         exchanged: tuple[Message, ...] = ()
-        for number, reference in enumerate(boundary.references):
+        for number, reference in enumerate(marked.references):
             key = self._child(reference, file)
             if key is None:
                 continue
-            name, child = self._children[key]
+            name, child, _ = self._children[key]
             said = _own_messages(child)
             if number == 0:
                 spoken = [message.text for message in said if message.role == "assistant"]
@@ -63,8 +65,8 @@ class Session(Teller):
                 exchanged = tuple(replace(m, source=None, synthetic=m.role == "user") for m in said)
         return Told(summary, summariser, exchanged)
 
-    def _told(self, first: File, *, copies_known: bool) -> Story:
-        story = Story()
+    def _told(self, first: File, *, copies_known: bool, agent: str = "") -> Story:
+        story = Story(agent)
         steps = objects(first.document.get("steps"))
         if not copies_known and _continues(first.document) and steps and steps[0].get("is_copied_context") is True:
             self._problems.append(f"{first.source.path.name}: the file that it continues is missing")
@@ -94,7 +96,15 @@ class Session(Teller):
         for file in story.files:
             embedded = [value for value in array(file.document.get("subagent_trajectories")) if is_trajectory(value)]
             keys += [self._embedded(value, file) for value in embedded]
+        keys += [self._beside(agent, file) for agent, file in story.others.items()]
         return [key for key in keys if key is not None]
+
+    def _beside(self, agent: str, file: File) -> str:
+        """The key of a sub-agent whose steps stand among those of the agent."""
+        key = f"{file.source.path} {agent}"
+        if key not in self._children:
+            self._children[key] = (self._unique(f"{self._id}/{agent}"), file, agent)
+        return key
 
     def _child(self, reference: dict[str, Any], file: File) -> str | None:
         """The key of the sub-agent that a reference in a file means; None, with a problem, if it is not there."""
@@ -109,7 +119,8 @@ class Session(Teller):
             key = str(found)
             child = None if key in self._children else loaded(file.source.beside(found))
             if child is not None:
-                self._children[key] = (self._unique(session_id(child.source.stem, _own_name(child.document))), child)
+                name = self._unique(session_id(child.source.stem, _own_name(child.document)))
+                self._children[key] = (name, child, "")
             if key in self._children:
                 return key
         problem = f"{file.source.path.name}: sub-agent {path or named or session} is not here"
@@ -120,7 +131,7 @@ class Session(Teller):
         key = f"embedded {id(value)}"
         if key not in self._children:
             name = first_string(value, "trajectory_id", "session_id") or f"agent-{len(self._children)}"
-            self._children[key] = (self._unique(f"{self._id}/{name}"), File(file.source, value))
+            self._children[key] = (self._unique(f"{self._id}/{name}"), File(file.source, value), "")
         return key
 
     def _transcript(self, name: str, file: File, story: Story) -> Transcript:
@@ -135,9 +146,14 @@ class Session(Teller):
             cluster=name,
             tools=tuple(tool for tool in array(agent.get("tool_definitions")) if isinstance(tool, str | dict)),
             compactions=tuple(story.compactions),
-            usage=tuple(story.usage) or _totals(story.files[-1].document),
+            usage=tuple(story.usage) or (() if story.agent else _totals(story.files[-1].document)),
             origins=tuple(story.origins),
-            intake=Intake(story.records, dict(+steps.skipped), dict(+steps.unknown), problems=problems),
+            intake=Intake(
+                len(story.messages) if story.agent else story.records,
+                dict(+steps.skipped),
+                dict(+steps.unknown),
+                problems=problems,
+            ),
             header=_header(file.document, story.files[-1].document),
         )
 

@@ -42,6 +42,8 @@ class Steps:
         blocks += content(fields.get("message"), file)
         calls = list(self._calls(fields)) if role == "assistant" else []
         made = role == "assistant" and fields.get("llm_call_count") == 0
+        if mapping(fields.get("extra")).get("pi_event_type") == "branch_summary":
+            role, made = "user", True  # what pi tells of a branch that was left, in the words of a model
         spoken = Message(role, (*blocks, *calls), source=source, synthetic=made, timestamp=time)
         heard = list(self._results(fields, calls, file))
         rest = [Message(r, b, source=source, synthetic=r == "user", timestamp=time) for r, b in heard]

@@ -1,9 +1,8 @@
 """The story of one trajectory, over all its files, and the compactions in it.
 
-A compaction shows in three ways. A system step marks it (`extra.context_management`, or a reference to a sub-agent that
-summarised); what the step's observation holds is then the summary. Or the step is empty, and the user's step after it
-is what the harness handed over. Or the trajectory ends there and goes on in another file, whose first steps are marked
-as copied: they are what stood in context.
+A compaction shows in three ways. A step marks it (see `_boundaries`) and may hold the summary, in what it says or
+observed. Or the step is empty, and the user's step after it is what the harness handed over. Or the trajectory ends
+there and goes on in another file, whose first steps are marked as copied: they are what stood in context.
 """
 
 from __future__ import annotations
@@ -14,32 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from compactlab.readers._fields import array, count, mapping, objects, string
+from compactlab.readers._fields import array, count, mapping, string
 from compactlab.readers._usage import openai_usage
-from compactlab.readers.atif._steps import Steps, content
+from compactlab.readers.atif._boundaries import Boundary, begins_anew, boundary, references, sidechain
+from compactlab.readers.atif._steps import Steps
 from compactlab.transcript import Message, Origin, RecordedCompaction, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from compactlab.readers import Source
     from compactlab.readers.atif._files import File
 
-KINDS = {"compaction", "summarization", "summary"}
 _HANDED = re.compile(
     r"summar(?:y|i[sz]e)|previous (?:agent|conversation|session)|other agent|picking up work", re.IGNORECASE
 )
 _LOOKED_AT = 600
 Entries = tuple[int | Message, ...]
-
-
-class Boundary(NamedTuple):
-    """A step that marks a compaction: what is known of it, the summary in it, and the sub-agents that it names."""
-
-    known: dict[str, Any]
-    summary: tuple[Message, ...]
-    references: tuple[dict[str, Any], ...]
-    time: str | None
 
 
 class Told(NamedTuple):
@@ -51,9 +40,15 @@ class Told(NamedTuple):
 
 
 class Story:
-    """Messages, compactions and usage of a session, growing file by file."""
+    """Messages, compactions and usage of a session, growing file by file.
 
-    def __init__(self) -> None:
+    *agent* is the sub-agent whose steps are read, where a trajectory holds those of several; empty for the main agent.
+    `others` are the sub-agents whose steps were passed over.
+    """
+
+    def __init__(self, agent: str = "") -> None:
+        self.agent = agent
+        self.others: dict[str, File] = {}
         self.steps = Steps()
         self.messages: list[Message] = []
         self.compactions: list[RecordedCompaction] = []
@@ -78,8 +73,16 @@ class Story:
         for index, step in enumerate(steps):
             if copies_known and mapping(step).get("is_copied_context") is True:
                 continue
+            if sidechain(step) != self.agent:
+                self._of_another(sidechain(step), file)
+                continue
             self._step(mapping(step), first + index, file, teller)
         self.records += len(steps)
+
+    def _of_another(self, agent: str, file: File) -> None:
+        if not self.agent:
+            self.others.setdefault(agent, file)
+            self.steps.skipped["step of a sub-agent"] += 1
 
     def end(self) -> None:
         """Count a compaction that nothing follows."""
@@ -90,13 +93,15 @@ class Story:
     def _step(self, step: dict[str, Any], source: int, file: File, teller: Teller) -> None:
         referred = list(references(step))
         self.references += [(reference, file) for reference in referred]
-        boundary = _boundary(step, referred, file.source)
-        if boundary is not None:
+        marked = boundary(step, referred, file.source)
+        if marked is not None:
             self.end()
             self.steps.skipped["compaction boundary"] += 1
-            self._pending = (boundary, teller.told(boundary, file))
+            self._pending = (marked, teller.told(marked, file))
             return
         made = self.steps.messages(step, source, file.source)
+        if self._pending is None and self.messages and made and begins_anew(made[0]):
+            self._pending = (Boundary({}, (), replaces=True), Told())
         if self._pending is not None and made and self._resumed(made[0]):
             self.steps.skipped["handed over by the harness"] += 1
             made = made[1:]
@@ -107,30 +112,32 @@ class Story:
 
     def _resumed(self, following: Message) -> bool:
         """Record the compaction that was marked; whether the message *following* it was made by the harness."""
-        boundary, told = self._pending or (None, Told())
+        marked, told = self._pending or (None, Told())
         self._pending = None
-        if boundary is None:
+        if marked is None:
             return False
-        handed = following.role == "user" and not boundary.summary
-        handed = handed and (bool(told.exchanged) or bool(_HANDED.search(following.text[:_LOOKED_AT])))
-        made = [*boundary.summary, *told.exchanged]
+        handed = following.role == "user" and not marked.summary
+        handed = handed and (
+            marked.replaces or bool(told.exchanged) or bool(_HANDED.search(following.text[:_LOOKED_AT]))
+        )
+        made = [*marked.summary, *told.exchanged]
         made += [replace(following, synthetic=True, source=None)] if handed else []
         if not made:
             self.steps.skipped["compaction that left no trace"] += 1
             return False
-        self._compacted((*self._leading(keep_request=bool(boundary.references)), *made), boundary, told)
+        self._compacted((*self._leading(keep_request=bool(marked.references)), *made), marked, told)
         return handed
 
     def _seam(self, copied: Sequence[Message]) -> None:
         """Record what stood in context where one file goes on from another, if that is not all that stood there."""
-        boundary, told = self._pending or (None, Told())
+        marked, told = self._pending or (None, Told())
         self._pending = None
         after = tuple(self._matched(copied))
-        if boundary is not None or after != self._entries():
-            self._compacted(after, boundary, told)
+        if marked is not None or after != self._entries():
+            self._compacted(after, marked, told)
 
-    def _compacted(self, after: Entries, boundary: Boundary | None, told: Told) -> None:
-        known = {} if boundary is None else boundary.known
+    def _compacted(self, after: Entries, marked: Boundary | None, told: Told) -> None:
+        known = {} if marked is None else marked.known
         made = [entry.text for entry in after if isinstance(entry, Message) and entry.role == "user"]
         self.compactions.append(
             RecordedCompaction(
@@ -173,35 +180,9 @@ class Story:
 class Teller:
     """Says what the sub-agents that a boundary names said; this one knows of none."""
 
-    def told(self, boundary: Boundary, file: File) -> Told:  # noqa: ARG002  # for those who know more
+    def told(self, marked: Boundary, file: File) -> Told:  # noqa: ARG002  # for those who know more
         """What they said, as far as it is recorded."""
         return Told()
-
-
-def references(step: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    """The sub-agent trajectories that the observation of a step names."""
-    for result in objects(mapping(step.get("observation")).get("results")):
-        given = result.get("subagent_trajectory_ref")
-        yield from objects(given if isinstance(given, list) else [given])
-
-
-def _boundary(step: dict[str, Any], referred: list[dict[str, Any]], file: Source) -> Boundary | None:
-    """What a step says of a compaction; None if it marks none."""
-    known = mapping(mapping(step.get("extra")).get("context_management"))
-    summarised = [reference for reference in referred if "summari" in _name(reference)]
-    marked = step.get("source") == "system" and (string(known.get("type")).lower() in KINDS or bool(summarised))
-    if not marked:
-        return None
-    results = objects(mapping(step.get("observation")).get("results"))
-    blocks = tuple(block for result in results for block in content(result.get("content"), file))
-    summary = (Message("user", blocks, synthetic=True),) if blocks else ()
-    return Boundary(known, summary, tuple(summarised), string(step.get("timestamp")) or None)
-
-
-def _name(reference: dict[str, Any]) -> str:
-    told = string(mapping(reference.get("extra")).get("summary"))
-    names = (string(reference.get(name)) for name in ("session_id", "trajectory_id", "trajectory_path"))
-    return " ".join((*names, told)).lower()
 
 
 def _metrics(step: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from compactlab.transcript import Block, Text
 PROMPT = "queued_command"
 SILENT = frozenset(
     "agent_mention already_read_file auto_mode auto_mode_exit budget_usd command_permissions compaction_reminder "
-    "current_session_memory dynamic_skill edited_image_file hook_cancelled hook_error_during_execution "
+    "current_session_memory dynamic_skill edited_image_file goal_status hook_cancelled hook_error_during_execution "
     "hook_non_blocking_error hook_permission_decision hook_system_message max_turns_reached opened_file_in_ide "
     "output_style pdf_reference plan_mode plan_mode_exit plan_mode_reentry structured_output token_usage "
     "ultra_effort_enter ultra_effort_exit verify_plan_reminder".split()

@@ -14,9 +14,9 @@ OWN = "compactlab"
 """Key, and type of a record, under which our own writer keeps what Claude Code has no place for."""
 IDLE = frozenset(
     "agent-color agent-name agent-setting ai-title atis-latch attribution-snapshot bridge-session content-replacement "
-    "custom-title file-history-delta file-history-snapshot frame-link history-suppression last-prompt mode "
-    "permission-mode pr-link progress queue-operation relocated result session-kind speculation-accept started summary "
-    "tag task-summary worktree-state".split()
+    "continued-in cost-state custom-title file-history-delta file-history-snapshot frame-link history-suppression "
+    "last-prompt mode permission-mode pr-link progress queue-operation relocated result session-kind "
+    "speculation-accept started summary tag task-summary worktree-state".split()
 )
 """Types of records that are no part of any context."""
 QUIET = frozenset(

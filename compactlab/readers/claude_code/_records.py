@@ -21,7 +21,8 @@ Kind = Literal["user", "assistant", "system", "boundary", "microcompact", "link"
 
 UNKNOWN_PARENT = "\0"
 MARKERS = {"fallback"}  # blocks that say which model took over, no part of what was said
-METADATA = ("compactMetadata", "compact_metadata", "microcompactMetadata", "microcompact_metadata")
+_WHOLE, _MICRO = ("compactMetadata", "compact_metadata"), ("microcompactMetadata", "microcompact_metadata")
+METADATA = {_kinds.BOUNDARY: (*_WHOLE, *_MICRO), _kinds.MICROCOMPACT: (*_MICRO, *_WHOLE)}
 _SOLD = {"task-notification", "teammate", "peer", "coordinator", "channel", "hook", "agent"}
 
 
@@ -149,7 +150,8 @@ def _hidden(value: dict[str, Any]) -> str:
 def _of_system(value: dict[str, Any]) -> dict[str, Any]:
     subtype = value.get("subtype")
     if subtype in (_kinds.BOUNDARY, _kinds.MICROCOMPACT):
-        metadata: dict[str, Any] = next((value[name] for name in METADATA if isinstance(value.get(name), dict)), {})
+        names = METADATA[subtype]
+        metadata: dict[str, Any] = next((value[name] for name in names if isinstance(value.get(name), dict)), {})
         own = value.get(_kinds.OWN)
         return {
             "kind": "boundary" if subtype == _kinds.BOUNDARY else "microcompact",

@@ -99,11 +99,19 @@ class _Climb:
     def parent(self, record: Record) -> Record | None:
         named = record.parent or record.logical
         found = self.nodes.get(named) if named else None
+        if found is not None and record.kind == "boundary" and found.index > record.index:
+            found = self.kept_before(record)
         if found is not None and found is not record:
             return found
         starts_context = record.kind == "boundary" or record.is_summary
         place = self.places.get(record.uuid, 0)
         return self.group[place - 1] if place and (named or starts_context) else None
+
+    def kept_before(self, boundary: Record) -> Record | None:
+        """The last record before a boundary that it preserved; those that were written late stand behind it."""
+        uuids = next((uuids for record, uuids in self.kept if record is boundary), frozenset())
+        held = (self.nodes[uuid] for uuid in uuids if uuid in self.places)
+        return max((record for record in held if record.index < boundary.index), key=lambda r: r.index, default=None)
 
     def reattached(self, record: Record) -> Record | None:
         """Lead a message after a boundary, whose parent was preserved across it, back through the summary."""

@@ -9,9 +9,10 @@ stands. Events mirror them and are read for token counts, rollbacks and titles a
 Each `compacted` record is a compaction, with the `replacement_history` or, without one, what Codex makes of the
 summary; so is an encrypted compaction item that stands alone. An event `context_compacted` without such a record is
 counted, and is none: what it left is not known. Records that a resumed session copied stand once; turns that were
-rolled back are counted. Not read: `turn_context` (but for the model), `world_state`, ghost snapshots, lists of tools.
-Output that was wrapped as `{"output", "metadata"}` stays so, its exit code becomes `is_error`; names of calls are led
-by their `namespace` and a dot.
+rolled back are counted. A fork that names another rollout as the base of its history has the start of that one in
+front. Not read: `turn_context` (but for the model), `world_state`, ghost snapshots, lists of tools. Output that was
+wrapped as `{"output", "metadata"}` stays so, its exit code becomes `is_error`; names of calls are led by their
+`namespace` and a dot.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from compactlab.readers._fields import mapping, objects, string
+from compactlab.readers.codex._bases import latest
 from compactlab.readers.codex._session import Session
 from compactlab.readers.codex._write import write as write
 from compactlab.shapes.openai_items import kind_of
@@ -83,8 +85,12 @@ def _is_message(value: object) -> bool:
 
 
 def read(source: Source) -> Iterator[Transcript]:
-    """Read the session of a file; its cluster is the session that it was forked or spawned from, if it was."""
-    session = Session(source)
+    """Read the session of a file; its cluster is the session that it was forked or spawned from, if it was.
+
+    A session that lies over several rollouts, since turns of it were taken back, is told by the last of them.
+    """
+    later = latest(source)
+    session = Session(source if later is None else source.beside(later))
     held: Any = source.document
     if isinstance(held, dict) and isinstance(held.get("session"), dict):
         yield session.of_document(held["session"], objects(held.get("items")), string(held.get("title")))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from compactlab.readers._fields import array, first_string, mapping, string
 from compactlab.readers._sessions import transcript
 from compactlab.readers._times import iso
 from compactlab.readers._usage import openai_usage
+from compactlab.readers.codex._bases import bases, meta_of
 from compactlab.readers.codex._copies import fresh
 from compactlab.readers.codex._history import Place
 from compactlab.readers.codex._rollout import Rollout
@@ -17,9 +19,10 @@ from compactlab.shapes.openai_items import kind_of
 from compactlab.transcript import Intake, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from compactlab.readers import Source
+    from compactlab.readers import Line, Lines, Source
+    from compactlab.readers.codex._bases import Base
     from compactlab.transcript import Transcript, Usage
 
 OWN = "compactlab"
@@ -37,17 +40,45 @@ class Session:
         self.metas: list[Wire] = []
         self.models: dict[str, None] = {}
         self.usage: Usage | None = None
+        self.spare: list[tuple[Wire, int]] = []
+        self.origins: list[Origin] = []
+        self.first = 0
 
     def of_lines(self) -> Transcript:
         """Read JSON lines, of whichever version."""
         lines = self.source.lines()
         skipped, unknown = self.rollout.assembly.skipped, self.rollout.assembly.unknown
-        for line in fresh(lines, skipped):
+        found, missing = bases(self.source)
+        if missing:
+            lines.problems.append(f"what came before, in rollout {missing}, is not there")
+        for line in fresh(self._begun(found, lines) if found else lines, skipped):
             if isinstance(line.value, dict):
                 self._take(line.value, line.number - 1)
             else:
                 unknown["no object"] += 1
         return self._made(lambda: lines.intake(skipped, unknown), "line {}", 1)
+
+    def _begun(self, found: Sequence[Base], lines: Lines) -> Iterator[Line]:
+        """The lines of other rollouts in which this session began, and its own behind them.
+
+        A rollout of the same session is told with this one; another session is told once more, on its own.
+        """
+        own = meta_of(self.source)
+        sizes = [base.size for base in found]
+        self.first = sum(sizes)
+        self.meta(own, Place(self.first))
+        first = 0
+        for base, size in zip(found, sizes, strict=True):
+            if first_string(base.meta, "id") == first_string(own, "id"):
+                self.source.beside(base.source.path)
+            else:
+                self.metas.append(base.meta)
+            self.origins.append(Origin(str(base.source.path), "line {}", first, base=1))
+            for line in base.lines(first, self.rollout.assembly.skipped):
+                lines.records += 1
+                yield line
+            first += size
+        yield from (line._replace(number=first + line.number) for line in islice(lines, 1, None))
 
     def of_document(self, session: Wire, items: Sequence[Wire], title: str) -> Transcript:
         """Read the oldest version: the session and its items in one object."""
@@ -119,6 +150,13 @@ class Session:
         content = [{"type": "input_text", "text": text}] if text or opaque is None else [hidden]
         self.rollout.item({"type": "agent_message", "content": content}, place)
 
+    def counted(self, told: Wire, place: Place) -> None:
+        """Keep a count that stands beside the events, and is read where there are no such."""
+        del place
+        counts = {"last_token_usage": told.get("usage"), "total_token_usage": told.get("thread_token_usage")}
+        self.spare.append((counts, len(self.rollout.assembly.responses)))
+        self.rollout.assembly.skipped["token_usage_record"] += 1
+
     def _thread(self, kind: str, record: Wire, place: Place) -> None:
         item = mapping(record.get("item"))
         if kind == "thread.started":
@@ -137,6 +175,10 @@ class Session:
         meta = self.metas[0] if self.metas else {}
         compactions = history.compactions
         usage = history.tokens.usages(assembly.responses)
+        if self.spare and not usage:
+            for counts, responses in self.spare:
+                history.tokens.take(counts, responses)
+            usage = history.tokens.usages(assembly.responses)
         assembly.skipped[NO_RESPONSE] += history.tokens.dropped
         own = string(meta.get("originator")) == OWN
         session = first_string(meta, "id", "session_id")
@@ -150,7 +192,7 @@ class Session:
             tools=tuple(tool for tool in array(meta.get("dynamic_tools")) if isinstance(tool, str | dict)),
             compactions=compactions,
             usage=usage or (() if self.usage is None else (self.usage,)),
-            origins=(Origin(str(self.source.path), where, base=base),),
+            origins=(*self.origins, Origin(str(self.source.path), where, self.first, base)),
             intake=intake(),
             header=self._header(meta),
             **told,
@@ -169,6 +211,7 @@ _TAKES: dict[str, Callable[[Session, Wire, Place], None]] = {
     "compacted": lambda session, record, place: session.rollout.compacted(record, place),
     "turn_context": Session.turn,
     "inter_agent_communication": Session.communication,
+    "token_usage_record": Session.counted,
 }
 
 

@@ -1,10 +1,10 @@
 """Gemini CLI sessions: one JSON object (2025) or JSON lines (2026), and the histories that `/chat save` writes.
 
 A recorded response holds its calls with their results: it becomes a message, and one more for each result. Notes of the
-screen (`info`, `warning`, `error`) and `resultDisplay` are not read. JSON lines may replace the whole list of messages:
-by one with a `<state_snapshot>`, or with masked outputs, which are recorded compactions, or by a shorter one, which
-leaves a branch. A history is a list of contents of the Gemini API, also as `history` or `contents` of an object. The
-system prompt is stored in none but the last.
+screen (`info`, `warning`, `error`) and `resultDisplay` are not read. JSON lines may replace the whole list of messages
+or, by a `$patch`, some of them: by one with a `<state_snapshot>`, or with masked outputs, which are recorded
+compactions, or by a shorter one, which leaves a branch. A history is a list of contents of the Gemini API, also as
+`history` or `contents` of an object. The system prompt is stored in none but the last.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _is_recording(document: dict[str, Any]) -> bool:
 
 def _is_record(value: object) -> bool:
     fields = mapping(value)
-    if isinstance(fields.get("$rewindTo"), str) or isinstance(fields.get("$set"), dict):
+    if isinstance(fields.get("$rewindTo"), str) or any(isinstance(fields.get(key), dict) for key in ("$set", "$patch")):
         return True
     return fields.get("type") in ("user", "gemini") and {"id", "timestamp", "content"} <= fields.keys()
 

@@ -16,6 +16,7 @@ from compactlab.transcript import Block, Message, Reasoning, Text, ToolCall, Too
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+RESPONSES = {"gemini", "model"}
 _SCREEN = {"info", "warning", "error"}
 _FAILED = {"error", "cancelled"}
 
@@ -55,7 +56,7 @@ def build(records: Sequence[Record]) -> Built:
     for number, record in enumerate(records):
         kind = string(record.value.get("type"))
         made: list[Message] = []
-        if kind == "gemini":
+        if kind in RESPONSES:
             made = _response(record, pairing, answered)
             built.skipped["response without content"] += not made
             used = _usage(record.value.get("tokens"))
@@ -82,7 +83,12 @@ def _is_command(made: Sequence[Message], records: Sequence[Record], number: int)
         return False
     later = (string(record.value.get("type")) for record in records[number + 1 : number + 20])
     following = next((kind for kind in later if kind not in _SCREEN), "")
-    return following != "gemini"
+    return following not in RESPONSES
+
+
+def _content(value: dict[str, Any]) -> object:
+    """What was said: some files have it as `parts`, as the API does."""
+    return value["content"] if "content" in value else value.get("parts")
 
 
 def _usage(wire: object) -> Usage | None:
@@ -100,7 +106,7 @@ def _response(record: Record, pairing: Pairing, answered: set[str]) -> list[Mess
     time = iso(value.get("timestamp"))
     calls, results = _calls(value, pairing, answered)
     known = {call.id for call in calls}
-    said = blocks(value.get("content"), pairing)
+    said = blocks(_content(value), pairing)
     said = [block for block in said if not (isinstance(block, ToolCall) and block.id in known)]
     thoughts = [] if any(isinstance(block, Reasoning) and block.text for block in said) else _thoughts(value)
     spoken: list[Block] = [*thoughts, *said, *calls]
@@ -125,7 +131,7 @@ def _calls(value: dict[str, Any], pairing: Pairing, answered: set[str]) -> _Call
         given, name = string(wire.get("id")), string(wire.get("name"))
         call_id = given or pairing.call("", name)
         calls.append(ToolCall(call_id, name, arguments(wire.get("args"))))
-        result = _result(call_id, wire)
+        result = result_of(call_id, wire)
         if result is not None:
             results.append((result, iso(wire.get("timestamp"))))
             answered.add(call_id)
@@ -136,7 +142,7 @@ def _calls(value: dict[str, Any], pairing: Pairing, answered: set[str]) -> _Call
     return _Calls(calls, results)
 
 
-def _result(call_id: str, wire: dict[str, Any]) -> ToolResult | None:
+def result_of(call_id: str, wire: dict[str, Any]) -> ToolResult | None:
     """The result in a recorded call: its own response among those of a turn, with the text and pictures beside it."""
     given, failed = wire.get("result"), string(wire.get("status")) in _FAILED
     if given is None or given == []:
@@ -160,7 +166,7 @@ def _belongs(part: object, call_id: str, wire: dict[str, Any]) -> bool:
 
 
 def _request(record: Record, pairing: Pairing, answered: set[str]) -> list[Message]:
-    found = blocks(record.value.get("content"), pairing)
+    found = blocks(_content(record.value), pairing)
     kept = [block for block in found if not (isinstance(block, ToolResult) and block.call_id in answered)]
     answered |= {block.call_id for block in kept if isinstance(block, ToolResult)}
     return heard(kept, "user", record.source, iso(record.value.get("timestamp")))

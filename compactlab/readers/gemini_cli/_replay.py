@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from compactlab.readers._fields import mapping, objects, string
 from compactlab.readers.gemini_cli._contents import SNAPSHOT
+from compactlab.readers.gemini_cli._patches import ordered, patched, updates
 from compactlab.readers.gemini_cli._records import Record, build
 from compactlab.transcript import Message, Reasoning, RecordedCompaction, Usage
 
@@ -46,6 +47,9 @@ class Replay:
             if isinstance(value["$set"].get("messages"), list):
                 self._replace(value["$set"]["messages"], source)
             return mapping(value["$set"])
+        elif isinstance(value.get("$patch"), dict):
+            self.skipped["change to messages"] += 1
+            self._patch(value["$patch"], source)
         elif isinstance(value.get("type"), str) and "sessionId" not in value:
             self.message(value, source)
         elif isinstance(value.get("sessionId"), str):
@@ -149,7 +153,27 @@ class Replay:
         self.settle()
         built = build([Record(self._name(value), value, source) for value in objects(values)])
         self.unknown.update(built.unknown)
-        standing = {name: self._same(name, made) for name, made in built.groups}
+        self._becomes({name: self._same(name, made) for name, made in built.groups})
+
+    def _patch(self, patch: dict[str, Any], source: int) -> None:
+        """Change some messages of the context, take some out, put them in another order."""
+        self.settle()
+        places = {entry if isinstance(entry, int) else id(entry): at for at, entry in enumerate(self._context)}
+        groups = {
+            name: [places.get(entry if isinstance(entry, int) else id(entry), -1) for entry in group]
+            for name, group in self._standing.items()
+        }
+        names = sorted((name for name, at in groups.items() if at and min(at) >= 0), key=lambda name: groups[name])
+        standing = {name: self._standing[name] for name in ordered(names, patch)}
+        for update in updates(patch):
+            name = string(update.get("id"))
+            if name in standing:
+                held = [self.messages[e] if isinstance(e, int) else e for e in standing[name]]
+                standing[name] = self._same(name, patched(held, update, source))
+        self._becomes(standing)
+
+    def _becomes(self, standing: dict[str, list[Entry]]) -> None:
+        """Note what the list of messages became."""
         entries = [entry for _, group in standing.items() for entry in group]
         if not entries or entries == self._context:
             return

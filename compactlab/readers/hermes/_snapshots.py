@@ -15,7 +15,7 @@ from compactlab.readers._seams import Story
 from compactlab.readers._sessions import transcript
 from compactlab.readers._times import iso
 from compactlab.readers._usage import openai_usage
-from compactlab.readers.hermes._wires import Wire, is_made, messages
+from compactlab.readers.hermes._wires import SUMMARIES, Wire, is_made, messages
 from compactlab.shapes import anthropic
 from compactlab.transcript import Intake, Message, Origin, Text, Transcript
 
@@ -33,6 +33,8 @@ def sniff(source: Source) -> float:
     first = source.first
     if first.get("role") == HEAD:
         return 0.95
+    if source.document is None and _is_compacted(source):
+        return 0.9
     if not isinstance(first.get("session_id"), str) or source.document is None:
         return 0.0
     if isinstance(first.get("messages"), list):
@@ -40,6 +42,12 @@ def sniff(source: Source) -> float:
         return 0.95 if told and "tool_metadata" not in first else 0.0
     is_dump = "reason" in first and "response" not in first
     return 0.95 if is_dump and isinstance(_body(first).get("messages"), list) else 0.0
+
+
+def _is_compacted(source: Source) -> bool:
+    """Whether lines are messages, and one of them is a summary in the agent's own words."""
+    roles = all(isinstance(mapping(value).get("role"), str) for value in source.values)
+    return roles and any(string(value.get("content")).startswith(SUMMARIES) for value in source.values)
 
 
 def _body(dump: dict[str, Any]) -> dict[str, Any]:

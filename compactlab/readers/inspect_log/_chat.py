@@ -25,10 +25,16 @@ Mark = tuple[str, object, tuple[str, ...], str]
 
 
 class Chat:
-    """Reads the messages of one sample; *wires* tells whether its data set's own messages are marked as such."""
+    """Reads the messages of one sample; *wires* tells whether its data set's own messages are marked as such.
 
-    def __init__(self, attachments: Mapping[str, Any], wires: Iterable[dict[str, Any]]) -> None:
+    *typed* are texts that hold what an operator typed, in versions that do not mark that.
+    """
+
+    def __init__(
+        self, attachments: Mapping[str, Any], wires: Iterable[dict[str, Any]], typed: Iterable[str] = ()
+    ) -> None:
         self._attachments = attachments
+        self._typed = [self._text(text) for text in typed]
         self._input_is_marked = any(wire.get("role") == "user" and wire.get("source") == "input" for wire in wires)
         self._marks: dict[int, Mark] = {}
         self._made_ids = 0
@@ -85,7 +91,11 @@ class Chat:
         if role != "user":
             return False
         answers = bool(strings(wire.get("tool_call_id"))) or bool(mapping(wire.get("metadata")).get("summary"))
-        return answers or (self._input_is_marked and string(source) not in PEOPLE)
+        return answers or (self._input_is_marked and string(source) not in PEOPLE and not self._was_typed(wire))
+
+    def _was_typed(self, wire: dict[str, Any]) -> bool:
+        said = self.words(wire).strip() if self._typed else ""
+        return bool(said) and any(said in text for text in self._typed)
 
     def _text(self, text: str) -> str:
         """Text as it is, or what is attached under its name."""

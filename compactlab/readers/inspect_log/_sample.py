@@ -36,7 +36,9 @@ class _Sample:
         self.source, self.sample, self.name = source, sample, name
         self.final = [wire for wire in objects(sample.value.get("messages")) if not is_rest(wire)]
         older = mapping(sample.value.get("transcript"))  # in 2024 events and attachments stood in here
-        self.chat = Chat(mapping(older.get("content")) | mapping(sample.value.get("attachments")), self.final)
+        inputs = [e for e in objects(sample.value.get("events")) if e.get("event") == "input"]
+        attached = mapping(older.get("content")) | mapping(sample.value.get("attachments"))
+        self.chat = Chat(attached, self.final, (string(event.get("input")) for event in inputs))
         self.skipped: Counter[str] = Counter()
         self.found, self.spans = items(sample.value, self.skipped)
 

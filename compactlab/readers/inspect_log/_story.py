@@ -119,10 +119,11 @@ class Told:
         self._pending = []
         inside, whole = self._known(self._context), self._known(self.nodes)
         entries: list[Node | Made] = []
+        is_marked = any(is_summary(wire) for wire in call.input)
         for wire in call.input:
             found = inside.take(wire) or whole.take(wire)
             if found is None:
-                found = self._fresh(wire, event)
+                found = self._fresh(wire, event.kind == "summary" and not is_marked)
             if isinstance(found, Node) and found not in self.nodes:
                 self.nodes.append(found)
             entries.append(found)
@@ -130,13 +131,16 @@ class Told:
         self._summariser = None
         self._context = entries
 
-    def _fresh(self, wire: Wire, event: Compacted) -> Node | Made:
-        """A message that did not stand in the story: changed, made by the compaction, or new since the last answer."""
+    def _fresh(self, wire: Wire, has_summary: bool) -> Node | Made:
+        """A message that did not stand in the story: changed, made by the compaction, or new since the last answer.
+
+        With *has_summary*, a user's message is the summary, though it is not marked as one.
+        """
         role = string(wire.get("role"))
         original = next((node for node in reversed(self.nodes) if _same_place(node.wire, wire)), None)
         if original is not None or role in {"assistant", "system"}:
             return Made(wire, original)
-        if role == "user" and (is_summary(wire) or event.kind == "summary"):
+        if role == "user" and (is_summary(wire) or has_summary):
             return Made(wire)
         return Node(wire)
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from compactlab.readers._fields import array, mapping
 from compactlab.readers.langchain import _conversations, _runs, _states
 from compactlab.readers.langchain._wires import is_list
 from compactlab.shapes.langchain import fields, to_wire
@@ -43,11 +42,10 @@ def sniff(source: Source) -> float:
 
 
 def _records(value: object) -> list[Any]:
-    """The records of a JSON value: those of a list that is no conversation itself, or of `runs`, or the value."""
+    """The records of a JSON value: those of a list that is no conversation itself, the runs in it, or the value."""
     if isinstance(value, list):
         return [value] if is_list(value) else value
-    listed = array(mapping(value).get("runs"))
-    return listed if listed and _runs.is_run(listed[0]) else [value]
+    return _runs.listed(value) or [value]
 
 
 def read(source: Source) -> Iterator[Transcript]:
@@ -89,7 +87,7 @@ class _Reading:
         self.source = source
         self.lines = source.lines()
         self.unknown: Counter[str] = Counter()
-        self.runs: list[_runs.Run] = []
+        self.runs = _runs.Runs()
         self.states: list[_states.State] = []
         self.messages: list[tuple[int, Any]] = []
         self.listed = source.document is None
@@ -101,8 +99,8 @@ class _Reading:
         for number, record in self._values():
             if _conversations.is_conversation(record):
                 yield _conversations.conversation(self.source, record, f"line {number + 1}: " if self.listed else "")
-            elif _runs.is_run(record):
-                self.runs.append(_runs.run(record, number))
+            elif self.runs.knows(record):
+                self.runs.add(record, number)
             elif _states.is_state(record):
                 self.states.append(_states.state(record, number))
             elif fields(record) is not None:
@@ -118,11 +116,12 @@ class _Reading:
             wires = [record for _, record in self.messages]
             yield _conversations.made_of(self.source, wires, line, places=[number for number, _ in self.messages])
         yield from _states.transcripts(self.source, self.states, line if self.listed else Origin(path, "state {}"))
-        yield from _runs.transcripts(self.source, self.runs, line if self.listed else Origin(path, "run {}"))
+        yield from _runs.transcripts(self.source, self.runs.found, line if self.listed else Origin(path, "run {}"))
 
     def _values(self) -> Iterator[tuple[int, Any]]:
         if self.listed:
-            yield from ((line.number - 1, line.value) for line in self.lines)
+            for line in self.lines:
+                yield from ((line.number - 1, value) for value in _runs.listed(line.value) or [line.value])
         else:
             yield from enumerate(_records(self.source.document))
 

@@ -58,6 +58,54 @@ def run(record: dict[str, Any], source: int) -> Run:
     return Run(kind, group, bool(thread), order, record, about, source)
 
 
+def listed(value: object) -> list[Any]:
+    """The runs of an export, or of what a client sends: those that began and those that ended; empty if it is none."""
+    given = mapping(value)
+    for held in (array(given.get("runs")), array(given.get("traces"))):
+        if held and is_run(held[0]):
+            return held
+    sent = [*objects(given.get("post")), *objects(given.get("patch"))]
+    return sent if sent and {"trace_id", "dotted_order"} <= sent[0].keys() else []
+
+
+class Runs:
+    """Runs as they come in: children out of their parents, and what two records say of one run put together."""
+
+    def __init__(self) -> None:
+        self.found: list[Run] = []
+        self._places: dict[str, int] = {}
+
+    def knows(self, record: object) -> bool:
+        """Whether a record is a run, or tells more of one that is known."""
+        return is_run(record) or any(name in self._places for name in _names(record))
+
+    def add(self, record: dict[str, Any], source: int) -> None:
+        """Take in a run that stands in the record *source*, and those inside it."""
+        pending: list[tuple[dict[str, Any], dict[str, Any]]] = [(record, {})]
+        while pending:
+            given, above = pending.pop()
+            inner = objects(given.get("child_runs"))
+            own = {**above, **{name: value for name, value in given.items() if name != "child_runs"}}
+            self._take(own, source)
+            below = {"parent_run_id": own.get("id") or True, "trace_id": own.get("trace_id") or own.get("id")}
+            pending += [(child, below) for child in reversed(inner) if is_run(child)]
+
+    def _take(self, record: dict[str, Any], source: int) -> None:
+        names = _names(record)
+        place = next((self._places[name] for name in names if name in self._places), len(self.found))
+        if place == len(self.found):
+            self.found.append(run(record, source))
+        else:
+            known = self.found[place]
+            more = {name: value for name, value in record.items() if value not in (None, "", {}, [])}
+            self.found[place] = run({**known.record, **more}, known.source)
+        self._places |= dict.fromkeys(names, place)
+
+
+def _names(record: object) -> list[str]:
+    return [name for key in ("id", "dotted_order") if (name := first_string(record, key))]
+
+
 def _decoded(value: object) -> Any:  # noqa: ANN401  # JSON is any value
     if not isinstance(value, str):
         return value

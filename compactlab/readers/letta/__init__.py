@@ -1,4 +1,4 @@
-"""Letta: agent files `.af` of both versions, results of letta-evals, and messages as the server's API gives them.
+"""Letta: agent files `.af` of both versions, results of letta-evals, messages of the API, streams of Letta Code.
 
 An agent file holds one agent or several, each with its messages. All that are recorded are the story, in their order;
 which stand in context now the file says by id (or by index, in the first version). The alert that tells the agent that
@@ -8,7 +8,8 @@ without any alert make a compaction at the end, without a summary. Memory blocks
 server rewrites in place: only the last one is recorded. A person's words in an event `user_message` are taken out of
 it if it holds nothing else but the time, which stands beside the message; all other events stay as they were sent.
 Results stay as the model saw them, with their status around them. Sleeptime agents are `subconscious`, and nobody
-speaks to them. Of the API, the entries that one response was split into are one message again.
+speaks to them. Of the API, the entries that one response was split into are one message again, and so are the pieces
+in which a stream tells it; what a person asked is not in a stream.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from compactlab.readers._fields import mapping, objects
-from compactlab.readers.letta import _agents, _entries
+from compactlab.readers.letta import _agents, _entries, _fragments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,8 @@ _OF_AGENTS = ("in_context_message_ids", "in_context_message_indices", "agent_typ
 def sniff(source: Source) -> float:
     """Look for agents with their messages in context, or for messages that have a `message_type`."""
     first = source.first
+    if _fragments.begins(first):
+        return 0.99
     agents = objects(first.get("agents"))
     if any(key in first for key in _OF_FILES) and any(_is_agent(agent) for agent in agents):
         return 0.95

@@ -11,6 +11,7 @@ from compactlab.readers._fields import array, first_string, mapping, objects, st
 from compactlab.readers._lines import Lines
 from compactlab.readers._sessions import transcript
 from compactlab.readers._usage import openai_usage
+from compactlab.readers.letta import _fragments
 from compactlab.readers.letta._stored import Summary, answered, call, heard, parts, summary_of, summary_text, time_of
 from compactlab.transcript import Block, Intake, Message, Origin, Reasoning, RecordedCompaction, Text, Transcript, Usage
 
@@ -39,12 +40,7 @@ class Conversation(NamedTuple):
 
 def is_known(value: object) -> bool:
     """Whether a value is an entry, a list of them, a body that holds one, or a result of letta-evals."""
-    return _is_entry(value) or conversation(value) is not None
-
-
-def _is_entry(value: object) -> bool:
-    entry = mapping(value)
-    return isinstance(entry.get("message_type"), str) and ("id" in entry or "otid" in entry)
+    return bool(_fragments.entry(value)) or conversation(value) is not None
 
 
 def conversation(value: object, where: str = "") -> Conversation | None:
@@ -55,7 +51,7 @@ def conversation(value: object, where: str = "") -> Conversation | None:
         turns = [turn if isinstance(turn, list) else [turn] for turn in result["trajectory"]]
         return Conversation(turns, result, f"{where}result.trajectory[{{turn}}]")
     listed = value if isinstance(value, list) else fields.get("messages")
-    if isinstance(listed, list) and listed and all(_is_entry(entry) for entry in listed):
+    if isinstance(listed, list) and listed and all(_fragments.entry(entry) for entry in listed):
         return Conversation([listed], fields, where if isinstance(value, list) else f"{where}messages")
     return None
 
@@ -87,20 +83,22 @@ def _conversations(
         yield from () if found is None else (found,)
         return
     single: list[Any] = []
+    beside: dict[str, Any] = {}
     first = 0
     for line in lines:
         found = conversation(line.value, f"line {line.number}: ")
         if found is not None:
             yield found
-        elif _is_entry(line.value):
+        elif _fragments.entry(line.value):
             first = first or line.number
             single.append(line.value)
         else:
+            _fragments.told(beside, line.value)
             kind = string(mapping(line.value).get("type"))
-            counted = skipped if kind in {"header", "summary", "config"} else unknown
+            counted = skipped if kind in {"header", "summary", "config"} or _fragments.is_beside(kind) else unknown
             counted[f"record {kind}" if kind else "record without entries"] += 1
     if single:
-        yield Conversation([single], {}, f"from line {first}: ")
+        yield Conversation([single], beside, f"from line {first}: ")
 
 
 class _Built:
@@ -111,15 +109,15 @@ class _Built:
         self.compactions: list[RecordedCompaction] = []
         self.skipped: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
-        self._speaking = ""
+        self.counts: list[dict[str, Any]] = []
+        self._speaking = self._piece = ""
 
     def add(self, entry: dict[str, Any], source: int) -> None:
         """Make the message of one entry, or add to the one that the same response began."""
         kind = string(entry.get("message_type"))
-        name = string(entry.get("id"))
         if kind in _SPOKEN:
             self._spoken(_blocks(entry, kind), entry, source)
-            self._speaking = name
+            self._speaking, self._piece = first_string(entry, "id", "otid"), string(entry.get("otid"))
             return
         self._speaking = ""
         if kind == "tool_return_message":
@@ -127,12 +125,14 @@ class _Built:
         elif kind in {"user_message", "system_message", "summary_message"}:
             self._heard(entry, kind, source)
         else:
+            self.counts += [entry] if kind == "usage_statistics" else []
             (self.skipped if kind in _SKIPPED else self.unknown)[kind or "no message_type"] += 1
 
     def _spoken(self, blocks: list[Block], entry: dict[str, Any], source: int) -> None:
-        if self._speaking and self._speaking == entry.get("id"):
+        if self._speaking and self._speaking == first_string(entry, "id", "otid"):
             last = self.messages[-1]
-            self.messages[-1] = replace(last, blocks=(*last.blocks, *blocks))
+            pieces = bool(self._piece) and self._piece == entry.get("otid")
+            self.messages[-1] = replace(last, blocks=_fragments.joined(last.blocks, blocks, pieces=pieces))
         else:
             self.messages.append(Message("assistant", tuple(blocks), source, timestamp=time_of(entry)))
 
@@ -184,7 +184,7 @@ def _transcript(source: Source, found: Conversation, index: int) -> Transcript:
         where = found.where.replace("{turn}", str(number))
         origins.append(Origin(str(source.path), f"{where}[{{}}]", first=first))
         for place, entry in _in_order(turn):
-            built.add(mapping(entry), first + place)
+            built.add(_fragments.entry(entry) or mapping(entry), first + place)
         first += len(turn)
     sample = found.beside.get("sample")
     name = mapping(sample).get("id")
@@ -195,7 +195,8 @@ def _transcript(source: Source, found: Conversation, index: int) -> Transcript:
         tuple(built.messages),
         own_id=own or (f"conversation-{index}" if found.beside else ""),
         compactions=tuple(built.compactions),
-        usage=_usage(found.beside),
+        tools=tuple(tool for tool in array(found.beside.get("tools")) if isinstance(tool, str | dict)),
+        usage=_usage(found.beside, built.counts),
         origins=tuple(origins),
         intake=Intake(skipped=dict(built.skipped), unknown=dict(built.unknown)),
         header=_header(found.beside),
@@ -210,10 +211,10 @@ def _in_order(turn: list[Any]) -> list[tuple[int, Any]]:
     return placed[::-1] if len(known) > 1 and known[0] > known[-1] else placed
 
 
-def _usage(beside: dict[str, Any]) -> tuple[Usage, ...]:
+def _usage(beside: dict[str, Any], counts: list[dict[str, Any]]) -> tuple[Usage, ...]:
     """The counts of all turns together."""
-    given = beside.get("agent_usage")
-    found = [u for wire in (array(given) or [beside.get("usage")]) if (u := openai_usage(None, wire)) is not None]
+    given: list[Any] = array(beside.get("agent_usage")) or [*counts] or [beside.get("usage")]
+    found = [usage for wire in given if (usage := openai_usage(None, wire)) is not None]
     if not found:
         return ()
     keys = ("input", "output", "cached", "reasoning")

@@ -104,7 +104,7 @@ def parts(record: dict[str, Any], skipped: Counter[str] | None = None) -> list[B
     if isinstance(content, str):
         return [Text(content)] if content else []
     found: list[Block] = []
-    for wire in array(content):
+    for wire in [content] if isinstance(content, dict) else array(content):
         kind = string(mapping(wire).get("type"))
         if kind == "omitted_reasoning" and not mapping(wire).get("signature"):
             if skipped is not None:

@@ -3,8 +3,9 @@
 Any one file gives what it belongs to: a file of the folders its session, a database, or one of the three dumps of its
 tables `session`, `message` and `part`, all sessions. A message of an agent becomes one message a step of the model,
 followed by the results that its `tool` parts hold. Messages behind a point that the user reverted to stand on another
-branch. A `compaction` part with its summary, and outputs that were pruned, are recorded compactions. `state.metadata`,
-`patch`, `snapshot` and other parts that the model never sees are not read; the system prompt is not stored.
+branch. A `compaction` part with its summary, and outputs that were pruned, are recorded compactions. Version 2 keeps
+whole messages in a table `session_message`, which is read of sessions that have no others. `state.metadata`, `patch`,
+`snapshot` and other parts that the model never sees are not read; the system prompt is not stored.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ CLEARED = "[Old tool result content cleared]"
 class Event(NamedTuple):
     """A summary, before which message it was made and when, what it put there, and the first message that it kept.
 
-    Without *first* it kept none.
+    Without *first* it kept none. The *summary* is the text of what was made last, if it is not given.
     """
 
     position: int
@@ -26,6 +26,7 @@ class Event(NamedTuple):
     made: tuple[Message, ...]
     first: int | None = None
     trigger: str = "unknown"
+    summary: str = ""
 
     def moved(self) -> Event:
         """The same with all places moved by one."""
@@ -102,7 +103,7 @@ def _summarised(event: Event, messages: tuple[Message, ...]) -> RecordedCompacti
         event.position,
         trigger=event.trigger,
         after=(*leading, *event.made, *kept),
-        summary="\n".join(texts),
+        summary=event.summary or "\n".join(texts),
     )
 
 

@@ -103,13 +103,19 @@ def _result(call_id: str, state: dict[str, Any]) -> ToolResult | None:
     status = state.get("status")
     if status == "completed":
         attached = [_attached(inner) for inner in objects(state.get("attachments"))]
-        return ToolResult(call_id, (*_said(state.get("output")), *attached))
+        return ToolResult(call_id, (*_said(state.get("output")), *_contents(state), *attached))
     if status != "error":
         return None
     metadata = mapping(state.get("metadata"))
     if metadata.get("interrupted") is True and isinstance(metadata.get("output"), str):
         return ToolResult(call_id, tuple(_said(metadata["output"])))
-    return ToolResult(call_id, tuple(_said(state.get("error"))), is_error=True)
+    return ToolResult(call_id, (*_said(state.get("error")), *_contents(state)), is_error=True)
+
+
+def _contents(state: dict[str, Any]) -> list[Text | Image]:
+    """The contents of a result that is a list of them."""
+    held = objects(state.get("content"))
+    return [Text(string(inner["text"])) if inner.get("type") == "text" else _attached(inner) for inner in held]
 
 
 def _said(value: object) -> list[Text]:

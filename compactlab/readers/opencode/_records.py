@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Record(NamedTuple):
-    """One message: its number in its store, its links, and its parts. `created` is in milliseconds."""
+    """One message: its number in its store, its links, and its parts. `created` is in milliseconds.
+
+    A record of role `compaction` has no parts but the summary, what was kept of the context as text, and why.
+    """
 
     source: int
     id: str
@@ -31,6 +34,9 @@ class Record(NamedTuple):
     is_summary: bool = False
     failed: bool = False
     system: str = ""
+    summary: str = ""
+    recent: str = ""
+    trigger: str = ""
 
 
 class Session(NamedTuple):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from compactlab.errors import TranscriptError
 from compactlab.readers import Source, _archives
 from compactlab.readers._fields import first_string, mapping, objects, string
+from compactlab.readers.opencode._projected import projected
 from compactlab.readers.opencode._records import Record, Session, in_order, of_row, record
 from compactlab.transcript import Origin
 
@@ -17,14 +18,19 @@ if TYPE_CHECKING:
 
 
 _TABLES = ("session", "message", "part")
+_WHOLE = "session_message"
 _GENERATIONS = 100
 
 
 def is_database(tables: Mapping[str, frozenset[str]]) -> bool:
-    """Whether tables are those of opencode."""
-    if not all(name in tables for name in _TABLES):
+    """Whether tables are those of opencode: with messages and their parts, or with whole messages, or with both."""
+    if "session" not in tables:
         return False
-    return "session_id" in tables["message"] and "message_id" in tables["part"]
+    return _has_parts(tables) or {"session_id", "type", "data"} <= tables.get(_WHOLE, frozenset())
+
+
+def _has_parts(tables: Mapping[str, frozenset[str]]) -> bool:
+    return "session_id" in tables.get("message", ()) and "message_id" in tables.get("part", ())
 
 
 def kind(document: object) -> str:
@@ -83,7 +89,8 @@ def of_dumps(source: Source) -> Iterator[Session]:
     if parts:
         problems.append(f"{sources['part'].path}: {sum(map(len, parts.values()))} parts of messages that are not there")
     origin = Origin(str(sources["message"].path), "row {}")
-    yield from _sessions(sessions.items(), _Parents(infos), origin, problems)
+    ordered = ((name, in_order(records)) for name, records in sessions.items())
+    yield from _sessions(ordered, _Parents(infos), origin, problems)
 
 
 def _sessions(
@@ -93,7 +100,7 @@ def _sessions(
     for name, records in sessions:
         if records:
             info, parent = parents.infos.get(name, {}), parents.parent(name)
-            yield Session(name, info, in_order(records), (origin,), parent, parents.root(name), tuple(problems))
+            yield Session(name, info, tuple(records), (origin,), parent, parents.root(name), tuple(problems))
             problems.clear()
 
 
@@ -142,9 +149,8 @@ def of_database(source: Source) -> Iterator[Session]:
         broken: list[str] = []
         infos = {string(row.get("id")): _fields(row, broken) for row in rows}
         parents = _Parents(infos)
-        by_session = "session_id" in tables["part"]
         for name in infos:
-            found = _of_session(connection, name, by_session=by_session)
+            found = _of_session(connection, name, tables)
             problems = [*broken, *found.problems]
             broken = []
             origin = Origin(str(source.path), f"session {_escaped(name)}: message {{}}")
@@ -160,21 +166,39 @@ class _Content(NamedTuple):
     problems: list[str]
 
 
-def _of_session(connection: Any, name: str, *, by_session: bool) -> _Content:  # noqa: ANN401  # a connection
-    """The messages of one session, numbered in their order; broken rows are problems."""
+def _of_session(connection: Any, name: str, tables: Mapping[str, frozenset[str]]) -> _Content:  # noqa: ANN401  # a connection
+    """The messages of one session, numbered in their order; broken rows are problems.
+
+    Whole messages are read where there are no others: some versions kept both.
+    """
     problems: list[str] = []
+    records = _of_parts(connection, name, tables, problems) if _has_parts(tables) else []
+    if not records and {"session_id", "type", "data"} <= tables.get(_WHOLE, frozenset()):
+        rows = list(_archives.rows(connection, f"SELECT * FROM {_WHOLE} WHERE session_id = ?", (name,)))  # noqa: S608  # our own words
+        rows.sort(key=lambda row: (_number(row.get("seq")), _number(row.get("time_created")), str(row.get("id"))))
+        records = [projected(_fields(row, problems), index) for index, row in enumerate(rows)]
+    return _Content(records, problems)
+
+
+def _of_parts(
+    connection: Any,  # noqa: ANN401  # a connection
+    name: str,
+    tables: Mapping[str, frozenset[str]],
+    problems: list[str],
+) -> list[Record]:
     rows = list(_archives.rows(connection, "SELECT * FROM message WHERE session_id = ?", (name,)))
     rows.sort(key=lambda row: (_number(row.get("time_created")), str(row.get("id"))))
+    by_session = "session_id" in tables["part"]
     where = "session_id = ?" if by_session else "message_id IN (SELECT id FROM message WHERE session_id = ?)"
     parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in _archives.rows(connection, f"SELECT * FROM part WHERE {where}", (name,)):  # noqa: S608  # our own words
         fields = _fields(row, problems)
         parts[string(fields.get("messageID"))].append(fields)
-    records = [
+    found = (
         _record(fields, parts.get(string(fields.get("id")), []), index)
         for index, fields in enumerate(_fields(row, problems) for row in rows)
-    ]
-    return _Content(records, problems)
+    )
+    return list(in_order(found))
 
 
 def _number(value: object) -> float:

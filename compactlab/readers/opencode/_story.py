@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from compactlab.readers._fields import string
 from compactlab.readers._times import iso
 from compactlab.readers.opencode._compactions import Event, compactions
-from compactlab.transcript import Block, Message, Messages, RecordedCompaction, Text, ToolCall, ToolResult, Usage
+from compactlab.readers.opencode._projected import CHECKPOINT, COMPACTION
+from compactlab.transcript import Block, Message, Messages, RecordedCompaction, Role, Text, ToolCall, ToolResult, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from compactlab.readers.opencode._parts import Part
     from compactlab.readers.opencode._records import Record
@@ -74,10 +75,8 @@ def story(records: Sequence[Record]) -> Story:
         elif found.is_summary and not found.failed:
             told.events.append(Event(len(told.messages), found.created, (_summary(found),)))
             told.skipped["summary of a compaction"] += 1
-        elif found.role == "user":
-            _heard(told, found)
-        elif found.role == "assistant":
-            _said(told, found)
+        elif found.role in _TAKES:
+            _TAKES[found.role](told, found)
         else:
             told.unknown[f"message of role {found.role}" if found.role else "message without role"] += 1
     made = compactions(told.messages, told.events, told.pruned, told.times)
@@ -105,6 +104,18 @@ def _compacted(told: _Told, found: Record, summary: Record | None, records: Sequ
     told.events.append(Event(len(told.messages), found.created, (asked, _summary(summary)), first, mark.trigger))
 
 
+def _summed_up(told: _Told, found: Record) -> None:
+    """Note a compaction of version 2: one text stands for all before it."""
+    if not found.summary:
+        told.skipped["compaction without summary"] += 1
+        return
+    told.skipped["summary of a compaction"] += 1
+    text = Text(CHECKPOINT.format(found.summary, found.recent))
+    made = Message("user", (text,), source=found.source, synthetic=True, timestamp=iso(found.created))
+    trigger = found.trigger or "unknown"
+    told.events.append(Event(len(told.messages), found.created, (made,), trigger=trigger, summary=found.summary))
+
+
 def _summary(found: Record) -> Message:
     blocks = tuple(
         part.block for part in found.parts if part.block is not None and not isinstance(part.block, ToolCall)
@@ -118,7 +129,8 @@ def _heard(told: _Told, found: Record) -> None:
         told.skipped["user message without content"] += 1
     for synthetic, run in groupby(parts, key=lambda part: part.synthetic):
         blocks = tuple(part.block for part in run if part.block is not None)
-        message = Message("user", blocks, source=found.source, synthetic=synthetic, timestamp=iso(found.created))
+        role: Role = "system" if found.role == "system" else "user"
+        message = Message(role, blocks, source=found.source, synthetic=synthetic, timestamp=iso(found.created))
         told.add(message, found.created)
 
 
@@ -185,3 +197,16 @@ def _step(told: _Told, found: Record, step: Sequence[Part]) -> None:
         if part.compacted is not None:
             told.pruned.append((len(told.messages), part.compacted))
         told.add(Message("tool", (result,), source=found.source, timestamp=part.ended or time), found.created)
+
+
+def _passed_over(told: _Told, found: Record) -> None:
+    told.skipped[found.role] += 1
+
+
+_TAKES: dict[str, Callable[[_Told, Record], None]] = {
+    "user": _heard,
+    "system": _heard,
+    "assistant": _said,
+    COMPACTION: _summed_up,
+    **dict.fromkeys(("agent-switched", "model-switched", "location-switched", "idle"), _passed_over),
+}

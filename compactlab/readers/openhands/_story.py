@@ -1,7 +1,8 @@
 """The story of one session of OpenHands while its events are read: messages, the view of them, condensations, tokens.
 
-A condensation forgets events by their ids, and puts a summary at an offset of the events that stay. What it leaves is
-the view; calls whose results were forgotten, and results whose calls were, are not sent either.
+A condensation forgets events by their ids, and puts a summary at an offset of the events that stay; a summary without
+an offset is not sent. What it leaves is the view; calls whose results were forgotten, and results whose calls were, are
+not sent either.
 """
 
 from __future__ import annotations
@@ -47,12 +48,13 @@ class Entry(NamedTuple):
 
 
 class Condensation(NamedTuple):
-    """What a recorded condensation says."""
+    """What a recorded condensation says, and the name by which a later one may forget its summary."""
 
     forgotten: Collection[int | str]
     summary: str | None = None
     offset: int | None = None
     timestamp: str | None = None
+    name: Key = None
 
 
 class Story:
@@ -112,10 +114,10 @@ class Story:
     def condensed(self, told: Condensation) -> None:
         """Take up a condensation."""
         kept = [entry for entry in self._view if not _is_in(entry.key, told.forgotten)]
-        if told.summary is not None:
+        if told.summary is not None and told.offset is not None:
             kept = [entry for entry in kept if entry.made is None]
             made = Message("user", (Text(told.summary),), synthetic=True, timestamp=told.timestamp)
-            kept.insert(len(kept) if told.offset is None else told.offset, Entry(None, made=made))
+            kept.insert(told.offset, Entry(told.name, made=made))
         self._view = kept
         after = tuple(self._with_task(self._paired(list(self._standing(kept)))))
         found = RecordedCompaction(len(self.messages), self.trigger, after=after, summary=told.summary or "")

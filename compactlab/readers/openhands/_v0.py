@@ -28,7 +28,7 @@ Blocks = tuple[Block, ...]
 _UNSEEN = {"null", "change_agent_state", "agent_state_changed"}
 """Events that stand in no view, so that no offset counts them."""
 _BOOKKEEPING = {"initialize", "start", "pause", "resume", "stop", "push", "send_pr", "loop_recovery", "success"}
-_NOT_ARGUMENTS = {"thought", "confirmation_state"}
+_NOT_ARGUMENTS = {"thought", "confirmation_state", "is_confirmed", "kernel_init_code"}
 _HARNESS_WORDS = (
     "Please continue working on the task on whatever approach you think is suitable.",
     "Please continue on whatever approach you think is suitable.",
@@ -50,17 +50,19 @@ _RECALLED = (
 
 
 def is_event(value: object) -> bool:
-    """Whether a value is an action or an observation."""
+    """Whether a value is an action or an observation, or a row of a table that has the columns of both."""
     event = mapping(value)
     action, observation = event.get("action"), event.get("observation")
     if isinstance(action, str) and isinstance(event.get("args"), dict):
         return True
+    if {"action", "observation", "extras", "source"} <= event.keys() and not isinstance(observation, str):
+        return isinstance(action, str | None) and isinstance(event["extras"], dict | None)
     return isinstance(observation, str) and "content" in event and isinstance(event.get("extras"), dict | None)
 
 
 def build(events: Sequence[Event], name: str = "") -> Built:
     """Make the story of the events of one agent, and those of its delegates."""
-    builder = _Builder(any("id" in event.value for event in events))
+    builder = _Builder(any(event.value.get("cause") is not None for event in events))
     children: list[Built] = []
     at = 0
     while at < len(events):
@@ -88,11 +90,11 @@ def _end_of_delegate(events: Sequence[Event], at: int, cause: Key) -> int:
 class _Builder:
     """Takes the events of one agent in their order."""
 
-    def __init__(self, has_ids: bool) -> None:
+    def __init__(self, has_causes: bool) -> None:
         self.story = Story(keeps_task=True)
         self.header: dict[str, Any] = {}
         self.tools: tuple[Any, ...] = ()
-        self._has_ids = has_ids
+        self._has_causes = has_causes
         self._made = 0
         self._by_event: dict[Key, str] = {}
         self._open: Counter[str] = Counter()
@@ -108,6 +110,8 @@ class _Builder:
         kind = string(value.get("action")) or string(value.get("observation"))
         if kind in _UNSEEN:
             self.story.skipped[kind] += 1
+        elif not kind and is_event(value):
+            self.story.skipped["status"] += 1
         elif not is_event(value):
             self.story.unknown["no event"] += 1
         elif isinstance(value.get("action"), str):
@@ -116,7 +120,7 @@ class _Builder:
             self._observation(event, kind)
 
     def _action(self, event: Event, kind: str) -> None:
-        args = mapping(event.value.get("args"))
+        args = mapping(event.value.get("args")) or mapping(event.value.get("extras"))
         if kind == "condensation":
             self.story.condensed(_condensation(event.value, args))
         elif kind == "condensation_request":
@@ -212,7 +216,7 @@ class _Builder:
         cause = value.get("cause")
         name = told or (self._by_event.get(cause, "") if isinstance(cause, int | str) else "")
         blocks = tuple(_seen(value))
-        answers = bool(name) or (not self._has_ids and bool(+self._open))
+        answers = bool(name) or (not self._has_causes and bool(+self._open))
         if not answers:
             self._add(event, Message("user", blocks, synthetic=True))
             return

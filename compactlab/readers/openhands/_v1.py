@@ -1,6 +1,7 @@
 """Events of OpenHands' software agent SDK (from late 2025 on), told apart by `kind`.
 
 Actions of one response share `llm_response_id`: the first holds its words, each one call. Results name their call.
+What an agent behind the Agent Client Protocol calls is told by events of its own, several for one call as it goes on.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from compactlab.readers._times import iso
 from compactlab.readers.openhands._story import Built, Condensation, Event, Key, Story, framed
 from compactlab.shapes import images
 from compactlab.shapes.openai_chat import content, from_wire
-from compactlab.shapes.parts import words
-from compactlab.transcript import Block, Image, Message, Reasoning, Role, Text, ToolResult
+from compactlab.shapes.parts import json_text, words
+from compactlab.transcript import Block, Image, Message, Reasoning, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,13 +27,16 @@ _BOOKKEEPING = {
     "ConversationErrorEvent",
     "ConversationStateUpdateEvent",
     "HookExecutionEvent",
+    "InterruptEvent",
     "LLMCompletionLogEvent",
     "PauseEvent",
+    "SecurityAnalysisEvent",
     "ServerErrorEvent",
     "StreamingDeltaEvent",
     "TokenEvent",
 }
-_KINDS = _RESULTS | _BOOKKEEPING | {"SystemPromptEvent", "MessageEvent", "ActionEvent", "Condensation"}
+_SPOKEN = {"SystemPromptEvent", "MessageEvent", "ActionEvent", "ACPToolCallEvent"}
+_KINDS = _RESULTS | _BOOKKEEPING | _SPOKEN | {"Condensation"}
 _SPEAKERS: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 
 
@@ -63,6 +67,8 @@ class _Builder:
         self.story = Story(keeps_task=False)
         self.tools: tuple[Any, ...] = ()
         self.stats: dict[str, Any] = {}
+        self._called: dict[str, int] = {}
+        self._answered: dict[str, int] = {}
 
     def take(self, event: Event) -> None:
         value = event.value
@@ -77,6 +83,8 @@ class _Builder:
             self._action(event)
         elif kind in _RESULTS:
             self._result(event, kind)
+        elif kind == "ACPToolCallEvent":
+            self._outside(event)
         else:
             self._told(value, kind)
 
@@ -87,7 +95,8 @@ class _Builder:
             told = summary if isinstance(summary, str) else None
             forgotten = frozenset(strings(value.get("forgotten_event_ids")))
             offset = count(value.get("summary_offset"))
-            self.story.condensed(Condensation(forgotten, told, offset, iso(value.get("timestamp"))))
+            name = f"{first_string(value, 'id')}-summary"
+            self.story.condensed(Condensation(forgotten, told, offset, iso(value.get("timestamp")), name))
         elif kind == "CondensationRequest":
             self.story.skipped[kind] += 1
             self.story.trigger = first_string(value, "reason") or "requested"
@@ -140,6 +149,28 @@ class _Builder:
         result = ToolResult(first_string(value, "tool_call_id"), parts, is_error=failed)
         self._add(event, Message("tool", (result,)))
 
+    def _outside(self, event: Event) -> None:
+        """A call of an agent that runs by itself: what is told of it later takes the place of what was told before."""
+        value = event.value
+        name, told = first_string(value, "tool_call_id"), value.get("raw_input")
+        arguments = json_text({"title": value.get("title")} if told is None else told)
+        call = ToolCall(name, first_string(value, "tool_kind", "title"), arguments)
+        self._put(event, self._called, name, Message("assistant", (call,)), is_known=told is None)
+        seen = tuple(_told_outside(value))
+        if value.get("status") in {"completed", "failed"} or seen:
+            failed = value.get("is_error") is True
+            self._put(event, self._answered, name, Message("tool", (ToolResult(name, seen, is_error=failed),)))
+
+    def _put(
+        self, event: Event, places: dict[str, int], name: str, message: Message, *, is_known: bool = False
+    ) -> None:
+        """Take up a message, or put it in the place of the one of that *name*, unless that *is_known* to say more."""
+        place = places.get(name) if name else None
+        if place is None:
+            places[name] = self._add(event, message)
+        elif not is_known:
+            self.story.messages[place] = replace(self.story.messages[place], blocks=message.blocks)
+
     def _add(self, event: Event, message: Message) -> int:
         timed = replace(message, source=event.source, timestamp=iso(event.value.get("timestamp")))
         return self.story.add(timed, _key(event))
@@ -180,3 +211,16 @@ def _seen(told: dict[str, Any]) -> Iterator[Block]:
         text = framed("".join(block.text for block in blocks if isinstance(block, Text)), told.get("metadata"))
         blocks = [Text(text)] if text else []
     yield from blocks
+
+
+def _told_outside(value: dict[str, Any]) -> Iterator[Text | Image]:
+    """What came back of a call outside: its content, else its output."""
+    for part in objects(value.get("content")):
+        inner = mapping(part.get("content")) if part.get("type") == "content" else part
+        if inner.get("type") == "image" and isinstance(inner.get("data"), str):
+            yield images.from_url(f"data:{first_string(inner, 'mime_type', 'mimeType')};base64,{inner['data']}")
+        else:
+            yield Text(inner["text"] if isinstance(inner.get("text"), str) else json_text(inner))
+    output = value.get("raw_output")
+    if output is not None and not value.get("content"):
+        yield Text(output if isinstance(output, str) else json_text(output))

@@ -1,7 +1,8 @@
 """What a span says a model was given and answered, in each of the ways in which instrumentations write that down.
 
 Read are the semantic conventions of OpenTelemetry (messages with parts, and the older events, one a message),
-OpenInference, OpenLLMetry, Monocle, and the AI SDK. All give messages with a role and `parts` or a `content`.
+OpenInference, OpenLLMetry, Monocle, the AI SDK, and the bodies in which AWS puts the messages of a span, whatever
+wrote them. All give messages with a role and `parts` or a `content`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from compactlab.readers.opentelemetry._records import Event, Span
 Wires = list[dict[str, Any]]
 _MESSAGE_EVENTS = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 _CHOICE = "gen_ai.choice"
+_RUN = {"input_str", "inputs", "outputs", "output"}
 
 
 class Exchange(NamedTuple):
@@ -27,7 +29,7 @@ class Exchange(NamedTuple):
 
 def exchange(span: Span) -> Exchange:
     """Read the messages of a span, in the first of the ways in which it has any."""
-    for read in (_conventions, _events, _openinference, _openllmetry, _monocle, _ai_sdk, _contents):
+    for read in (_conventions, _events, _openinference, _openllmetry, _monocle, _ai_sdk, _bodies, _contents):
         found = read(span)
         if found.given or found.answer:
             return found
@@ -150,10 +152,60 @@ def _ai_sdk(span: Span) -> Exchange:
     given = _listed(fields.get("ai.prompt.messages"))
     if not given:
         return Exchange([], [])
-    answer: dict[str, Any] = {"role": "assistant", "content": fields.get("ai.response.text")}
+    said = first_string(fields, "ai.response.text", "ai.response.object")
+    answer: dict[str, Any] = {"role": "assistant", "content": said}
     answer["reasoning"] = fields.get("ai.response.reasoning")
     answer["tool_calls"] = _listed(fields.get("ai.response.toolCalls"))
     return Exchange(given, [answer] if any(answer[key] for key in ("content", "reasoning", "tool_calls")) else [])
+
+
+def _bodies(span: Span) -> Exchange:
+    """Messages of a log record's body, under `input` and `output`; what tells of a tool or of a graph's run is none."""
+    given, answer = _sides(span)
+    if all(message.get("role") == "tool" for message in given) or any(map(_of_a_run, (*given, *answer))):
+        return Exchange([], [])
+    return Exchange(given, answer)
+
+
+def _sides(span: Span) -> tuple[Wires, Wires]:
+    found = ([_of_body(event.fields.get(side)) for side in ("input", "output")] for event in span.events)
+    return next(((given, answer) for given, answer in found if given or answer), ([], []))
+
+
+def _of_body(side: object) -> Wires:
+    """Messages of one side of a body; what an event said of each stands in its content."""
+    listed = objects(mapping(side).get("messages"))
+    return [{**message, **_held(message.get("content"))} for message in listed]
+
+
+def _held(content: object) -> dict[str, Any]:
+    inner = mapping(content)
+    said = next((inner[name] for name in ("content", "message") if name in inner), None)
+    about = {name: inner[name] for name in ("id", "tool_call_id", "name") if isinstance(inner.get(name), str)}
+    return {**about, "content": said} if said is not None else {}
+
+
+def _of_a_run(message: dict[str, Any]) -> bool:
+    """Whether a content is what LangChain's tracer was told of a run, in place of a message."""
+    content = message.get("content")
+    return isinstance(content, str) and bool(_RUN & mapping(loaded(content)).keys())
+
+
+def outcome(span: Span) -> Any:  # noqa: ANN401  # JSON is any value
+    """What the events of a tool's span, or the body of its log record, say the tool gave; None if there is none."""
+    said = {event.name: event.fields for event in span.events}
+    if _CHOICE in said:
+        return said[_CHOICE].get("message")
+    for fields in said.values():
+        for part in (part for message in _listed(fields.get("gen_ai.output.messages")) for part in _parts(message)):
+            if "response" in part or "result" in part:
+                return part.get("response", part.get("result"))
+    told = next((message.get("content") for message in _sides(span)[1]), None)
+    return mapping(said.get("gen_ai.tool.message")).get("content") if told is None else told
+
+
+def _parts(message: dict[str, Any]) -> Wires:
+    return objects(message.get("parts"))
 
 
 def _contents(span: Span) -> Exchange:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from compactlab.errors import TranscriptError
 from compactlab.readers._fields import array, first_string, mapping, objects, string
 from compactlab.readers._items import Item
@@ -24,7 +26,11 @@ ROLES: dict[str, Role] = {
     "model": "assistant",
     "tool": "tool",
     "function": "tool",
+    "tool-call": "assistant",
+    "tool-response": "user",
 }
+_RETOLD = {"tool-call", "tool-response"}
+"""Roles under which an agent's own framework tells the model in words of its calls and of what they gave."""
 _CALLS = {"tool_call", "server_tool_call", "tool-call", "function_call"}
 _RESULTS = {"tool_call_response", "server_tool_call_response", "tool-result", "function_call_output"}
 _THOUGHTS = {"reasoning", "thinking", "redacted_thinking"}
@@ -49,12 +55,15 @@ class Maker:
         if isinstance(wire, Said):
             return tuple(item for spoken in _spoken(wire) for item in self.items(spoken, source))
         given = mapping(wire)
-        role = ROLES.get(string(given.get("role")).lower())
+        named_role = string(given.get("role")).lower()
+        role = ROLES.get(named_role)
         if role is None:
             self.unknown[f"message of role {given.get('role')!r}"[:60]] += 1
             return ()
         blocks = tuple(_blocks(given, role))
         made = (Message(role, blocks, source=source),) if role == "tool" else anthropic.split(role, blocks, source)
+        if named_role in _RETOLD:
+            made = tuple(replace(message, synthetic=True) for message in made)
         named = first_string(given, "name")
         summed = role in {"user", "system"} and made[0].text.lstrip().startswith(langchain.SUMMARY)
         return tuple(Item(message, name=named if message.results else "", summary=summed) for message in made)
@@ -80,11 +89,11 @@ def _blocks(given: dict[str, Any], role: Role) -> Iterator[Block]:
         if isinstance(given.get(name), str) and given[name]:
             yield Reasoning(given[name])
             break
-    for part in content if isinstance(content, list) else [content]:
-        if part is not None and part != "":
-            yield block(part)
+    said = [block(part) for part in (content if isinstance(content, list) else [content]) if part not in (None, "")]
+    yield from said
     if role == "assistant":
-        yield from (_call(call) for call in objects(loaded(given.get("tool_calls"))))
+        known = {part.id for part in said if isinstance(part, ToolCall) and part.id}
+        yield from (call for wire in objects(loaded(given.get("tool_calls"))) if (call := _call(wire)).id not in known)
         older = loaded(given.get("function_call"))
         if isinstance(older, dict) and older:
             yield _call(older)
@@ -191,6 +200,13 @@ def result_content(given: object) -> tuple[Text | Image, ...]:
         read = [block(part) for part in listed]
         return tuple(part if isinstance(part, Text | Image) else Text(words(anthropic.to_block(part))) for part in read)
     return (Text(value if isinstance(value, str) else words(value)),)
+
+
+def unwrapped(given: object) -> Any:  # noqa: ANN401  # JSON is any value
+    """What a tool gave, out of the message and the run in which LangChain's tracer tells it."""
+    value = mapping(loaded(given))
+    message = langchain.fields(value.get("output"))
+    return message["content"] if message is not None and "content" in message else given
 
 
 def _thought(part: dict[str, Any]) -> Reasoning:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compactlab.readers._fields import array, first_string, mapping, objects, string
 from compactlab.readers._times import iso
+from compactlab.readers.opentelemetry._attributes import attributes, counted, decoded, flat
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from compactlab.readers._files import Source
 
 _NANOSECONDS = 1_000_000
-_NAMES = ("name", "span_name")
+_NAMES = ("name", "span_name", "SpanName")
+_TRACES = ("trace_id", "traceId", "TraceId")
+_ATTRIBUTES = ("attributes", "span_attributes", "SpanAttributes")
+_STARTS = ("start_time", "startTimeUnixNano", "start_time_unix_nano", "timestamp", "Timestamp")
 _OTLP = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs", "batches")
 
 
@@ -53,13 +57,24 @@ def is_record(value: object) -> bool:
     if any(_is_jaeger(trace) for trace in objects(given.get("data"))[:1]):
         return True
     listed = array(given.get("spans"))
-    return _is_span(value) or _is_log(value) or (bool(listed) and _is_span(listed[0]))
+    return _is_span(value) or _is_log(value) or (bool(listed) and _is_span(_inside(listed[0], _id(given, *_TRACES))))
 
 
 def _is_span(value: object) -> bool:
     given = mapping(value)
-    traced = _id(given.get("context"), "trace_id", "traceId") or _id(given, "trace_id", "traceId")
-    return bool(traced) and bool(first_string(given, *_NAMES)) and isinstance(given.get("attributes"), dict | list)
+    traced = _id(given.get("context"), *_TRACES) or _id(given, *_TRACES)
+    return bool(traced) and bool(first_string(given, *_NAMES)) and isinstance(_of_any(given, _ATTRIBUTES), dict | list)
+
+
+def _of_any(given: dict[str, Any], names: tuple[str, ...]) -> object:
+    """What stands under the first of *names* that is there."""
+    return next((given[name] for name in names if name in given), None)
+
+
+def _inside(value: object, trace: str) -> dict[str, Any]:
+    """A span that stands in a trace, which may be the only place that names it."""
+    given = mapping(value)
+    return given if not trace or _id(given.get("context"), *_TRACES) else {"trace_id": trace, **given}
 
 
 def _is_log(value: object) -> bool:
@@ -84,11 +99,20 @@ def spans(value: object) -> Iterator[Span]:
     elif any(_is_jaeger(trace) for trace in objects(given.get("data"))):
         yield from (_jaeger(span) for trace in objects(given["data"]) for span in objects(trace.get("spans")))
     elif isinstance(given.get("spans"), list):
-        yield from (_span(span) for span in objects(given["spans"]))
+        yield from _tree(objects(given["spans"]), _id(given, *_TRACES))
     elif _is_span(given):
-        yield _span(given)
+        yield from _tree([given], "")
     elif _is_log(given):
         yield _log(given)
+
+
+def _tree(listed: list[dict[str, Any]], trace: str) -> Iterator[Span]:
+    """Spans, and those that some backends write inside them."""
+    pending = listed[::-1]
+    while pending:
+        given = _inside(pending.pop(), trace)
+        yield _span(given)
+        pending += objects(given.get("child_spans"))[::-1]
 
 
 def _otlp(given: dict[str, Any]) -> Iterator[Span]:
@@ -103,34 +127,50 @@ def _otlp(given: dict[str, Any]) -> Iterator[Span]:
 def _span(given: dict[str, Any]) -> Span:
     context = mapping(given.get("context")) or given
     status = mapping(given.get("status"))
-    code = given.get("status_code") or status.get("status_code") or status.get("code")
+    code = given.get("status_code") or given.get("StatusCode") or status.get("status_code") or status.get("code")
     return Span(
-        _id(context, "trace_id", "traceId"),
-        _id(context, "span_id", "spanId"),
-        _id(given, "parent_id", "parentSpanId", "parent_span_id"),
+        _id(context, *_TRACES),
+        _id(context, "span_id", "spanId", "SpanId"),
+        _id(given, "parent_id", "parentSpanId", "parent_span_id", "ParentSpanId"),
         first_string(given, *_NAMES),
-        _order(given, "start_time", "startTimeUnixNano", "start_time_unix_nano"),
-        _time(given, "end_time", "endTimeUnixNano", "end_time_unix_nano"),
+        _order(given, *_STARTS),
+        _time(given, "end_time", "endTimeUnixNano", "end_time_unix_nano", "timestamp", "Timestamp"),
         code == 2 or (isinstance(code, str) and code.upper() in {"ERROR", "STATUS_CODE_ERROR"}),
-        flat(attributes(given.get("attributes"))),
-        [
-            Event(string(event.get("name")), attributes(event.get("attributes")))
-            for event in objects(given.get("events"))
-        ],
+        flat(counted(attributes(_of_any(given, _ATTRIBUTES)))),
+        list(_events(given)),
     )
+
+
+def _events(given: dict[str, Any]) -> Iterator[Event]:
+    """Events of a span: a list, or, as in columns of a table, a list of their names and one of their attributes."""
+    for event in objects(given.get("events")):
+        yield Event(first_string(event, "name", "Name"), attributes(_of_any(event, ("attributes", "Attributes"))))
+    columns = mapping(given.get("Events"))
+    names = array(given.get("Events.Name") or columns.get("Name"))
+    said = array(given.get("Events.Attributes") or columns.get("Attributes"))
+    yield from (Event(string(name), attributes(fields)) for name, fields in zip(names, said, strict=False))
 
 
 def _log(given: dict[str, Any]) -> Span:
     about = attributes(given.get("attributes"))
     body = decoded(given.get("body"))
     said = body if isinstance(body, dict) else {} if body is None else {"content": body}
-    name = first_string(given, "event_name", "eventName") or first_string(about, "event.name")
-    times = ("timestamp", "timeUnixNano", "time_unix_nano")
+    name = first_string(given, "event_name", "eventName") or first_string(about, "event.name") or _by_body(said)
+    times = ("timestamp", "timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "observed_timestamp")
     at = _time(given, *times)
     trace, span = _id(given, "trace_id", "traceId"), _id(given, "span_id", "spanId")
     return Span(
         trace, span, "", name, _order(given, *times), at, False, about, [Event(name, {**about, **said})], logged=True
     )
+
+
+def _by_body(said: dict[str, Any]) -> str:
+    """The name of an event whose writer left it out, where its body can only be that of one."""
+    if "message" in said and {"finish_reason", "index"} & said.keys():
+        return "gen_ai.choice"
+    if "tool_calls" in said:
+        return "gen_ai.assistant.message"
+    return "gen_ai.tool.message" if "content" in said and isinstance(said.get("id"), str) else ""
 
 
 def _jaeger(given: dict[str, Any]) -> Span:
@@ -170,7 +210,7 @@ def _order(given: dict[str, Any], *names: str) -> str:
 def _time(given: dict[str, Any], *names: str) -> str | None:
     """A time as ISO 8601 text; counts of nanoseconds may be texts or numbers."""
     for name in names:
-        value = given.get(name)
+        value = given.get(name) or None
         if isinstance(value, str) and not value.isdecimal():
             return iso(value)
         if isinstance(value, str) and len(value) < 25:
@@ -178,57 +218,6 @@ def _time(given: dict[str, Any], *names: str) -> str | None:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return iso(value / _NANOSECONDS if value > 1e15 else value)
     return None
-
-
-def attributes(given: object) -> dict[str, Any]:
-    """Attributes by name, whether they were written as a map or as OTLP's list of keys and typed values."""
-    if isinstance(given, dict):
-        return given
-    return {string(pair.get("key")): decoded(pair.get("value")) for pair in objects(given)}
-
-
-def decoded(value: object) -> Any:  # noqa: ANN401  # JSON is any value
-    """A value of OTLP, which says its type, as plain JSON; any other value as it is."""
-    if not isinstance(value, dict) or len(value) != 1:
-        return value
-    [(kind, inner)] = value.items()
-    if kind in {"stringValue", "string_value", "boolValue", "doubleValue", "bytesValue"}:
-        return inner
-    if kind == "intValue":
-        return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdecimal() and len(inner) < 25 else inner
-    if kind == "arrayValue":
-        return [decoded(each) for each in array(mapping(inner).get("values"))]
-    if kind == "kvlistValue":
-        return attributes(array(mapping(inner).get("values")))
-    return value
-
-
-def flat(given: dict[str, Any]) -> dict[str, Any]:
-    """Attributes by their dotted names, where they were written as nested objects.
-
-    >>> flat({"llm": {"token_count": {"prompt": 3}}, "gen_ai.tool.call.arguments": {"p": 1}})
-    {'llm.token_count.prompt': 3, 'gen_ai.tool.call.arguments': {'p': 1}}
-    """
-    if not any(isinstance(value, dict) and "." not in name for name, value in given.items()):
-        return given
-    found: dict[str, Any] = {}
-    for name, value in given.items():
-        if isinstance(value, dict) and "." not in name:
-            _flatten(name, value, found, lists=name == "llm")
-        else:
-            found[name] = value
-    return found
-
-
-def _flatten(path: str, value: object, found: dict[str, Any], *, lists: bool) -> None:
-    if isinstance(value, dict) and path.count(".") < 20:
-        for name, inner in value.items():
-            _flatten(f"{path}.{name}", inner, found, lists=lists)
-    elif lists and isinstance(value, list) and any(isinstance(inner, dict) for inner in value):
-        for index, inner in enumerate(value):
-            _flatten(f"{path}.{index}", inner, found, lists=lists)
-    else:
-        found[path] = value
 
 
 def concatenated(source: Source, problems: Counter[str]) -> Iterator[Any]:

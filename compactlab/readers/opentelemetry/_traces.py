@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace as with_fields
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
@@ -12,8 +13,8 @@ from msgspec.structs import replace
 from compactlab.readers._fields import count, first_string, mapping, objects
 from compactlab.readers._items import Item, Repeats
 from compactlab.readers._lanes import Lanes, Request
-from compactlab.readers.opentelemetry._dialects import Exchange, exchange, is_cut, numbered
-from compactlab.readers.opentelemetry._messages import Maker, loaded, result_content
+from compactlab.readers.opentelemetry._dialects import Exchange, exchange, is_cut, numbered, outcome
+from compactlab.readers.opentelemetry._messages import Maker, loaded, result_content, unwrapped
 from compactlab.readers.opentelemetry._records import Span
 from compactlab.shapes.parts import json_text
 from compactlab.transcript import Intake, Origin, ToolCall, ToolResult, Transcript, Usage
@@ -35,8 +36,10 @@ CONVERSATIONS = (
 )
 _TOOLS = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name", "entity.1.name")
 _CALL_IDS = ("gen_ai.tool.call.id", "tool_call.id", "tool.call_id", "ai.toolCall.id")
-_ASKED = ("gen_ai.tool.call.arguments", "ai.toolCall.args", "input.value", "tool.parameters", "traceloop.entity.input")
-_GAVE = ("gen_ai.tool.call.result", "ai.toolCall.result", "output.value", "traceloop.entity.output")
+_ASKED = """gen_ai.tool.call.arguments ai.toolCall.args ai.toolCall.input input.value tool.parameters
+    traceloop.entity.input""".split()
+_GAVE = """gen_ai.tool.call.result ai.toolCall.result ai.toolCall.output output.value
+    traceloop.entity.output""".split()
 _MODELS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id", "entity.2.name")
 _SENT = """gen_ai.usage.input_tokens gen_ai.usage.prompt_tokens llm.token_count.prompt metadata.prompt_tokens
     ai.usage.promptTokens ai.usage.inputTokens llm.usage.prompt_tokens"""
@@ -114,6 +117,11 @@ class _Group:
         self.source = source
         self.spans = sorted(spans, key=lambda span: (span.started, span.source)) if _timed(spans) else list(spans)
         self.by_id = {span.id: span for span in spans if span.id}
+        self.inside: dict[str, list[Span]] = {}
+        for span in self.spans:
+            if kind(span) == "model":
+                for above in takewhile(lambda above: kind(above) == "other", self._above(span)):
+                    self.inside.setdefault(above.id, []).append(span)
         self.maker = Maker()
         self.repeats = Repeats(self.maker.items)
         self.lanes = Lanes(branches=known)
@@ -142,6 +150,8 @@ class _Group:
         if not found.given:
             without = "span of a model without messages" if of == "model" else "span without messages"
             self.skipped["span whose messages are cut off" if is_cut(span) else without] += 1
+        elif of == "other" and any(exchange(inner).given for inner in self.inside.get(span.id, ())):
+            self.skipped["span around one of the same request"] += 1
         elif any(above.id in self.told for above in self._above(span)):
             self.skipped["span inside one of the same request"] += 1
         else:
@@ -165,8 +175,7 @@ class _Group:
         said = {event.name: event.fields for event in span.events}
         asked = _first(span.fields, _ASKED, mapping(said.get("data.input")).get("input"))
         gave = _first(span.fields, _GAVE, mapping(said.get("data.output")).get("response"))
-        if gave is None:
-            gave = mapping(said.get("gen_ai.tool.message")).get("content")
+        gave = unwrapped(outcome(span) if gave is None else gave)
         if gave is None and not span.failed:
             self.skipped["span of a tool without its result"] += 1
             return

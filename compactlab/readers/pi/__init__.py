@@ -1,11 +1,12 @@
-"""pi and OpenClaw session files: JSON lines of a header and entries, in versions 1 (a list) to 3 (a tree).
+"""Sessions of pi, oh-my-pi and OpenClaw: JSON lines of a header and entries, in versions 1 (a list) to 3 (a tree).
 
 Of a tree the active branch is read: from its last entry up. Each file is one transcript; one that was forked off
-another shares its cluster, also where the other is not at hand. Entries of the kinds `model_change`,
-`thinking_level_change`, `custom`, `label` and `session_info` are no part of any context; `details` of results, which
-repeat them for the screen, are never read. Shell commands that the user ran, texts of extensions and of OpenClaw's own
-machinery are synthetic, and so is the copy of a response that OpenClaw writes at the end of a run. The system prompt is
-not stored in these files.
+another shares its cluster, also where the other is not at hand. Entries that note a change of model, mode or title, a
+label or the state of an extension are no part of any context; `details` of results, which repeat them for the screen,
+are never read. What the user ran, files that a prompt named, texts of extensions and of OpenClaw's own machinery are
+synthetic, and so is the copy of a response that OpenClaw writes at the end of a run. A `reset_boundary`, behind which
+the context was empty, is a recorded compaction. The system prompt is stored of agents that another one started; of
+pictures that oh-my-pi keeps elsewhere the digest is read.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from compactlab.errors import TranscriptError
 from compactlab.readers._fields import first_string, mapping
 from compactlab.readers._files import Source
 from compactlab.readers._sessions import session_id, transcript
-from compactlab.readers.pi._entries import Entry, active, entry
+from compactlab.readers.pi._entries import NOT_CONTEXT, RESET, Entry, active, entry
 from compactlab.readers.pi._story import Story, story
 from compactlab.transcript import Origin
 
@@ -32,20 +33,22 @@ if TYPE_CHECKING:
     from compactlab.transcript import Messages, Transcript
 
 NAME = "pi"
-WHERE = "~/.pi/agent/sessions/FOLDER/TIME_ID.jsonl, ~/.openclaw/agents/NAME/sessions/ID.jsonl"
-ENTRIES = {
-    *("message", "model_change", "thinking_level_change", "compaction", "branch_summary"),
-    *("custom", "custom_message", "label", "session_info", "leaf"),
+WHERE = "~/.pi/agent/sessions/FOLDER/TIME_ID.jsonl, ~/.omp/agent/sessions, ~/.openclaw/agents/NAME/sessions/ID.jsonl"
+ENTRIES = NOT_CONTEXT | {
+    *("message", "compaction", "branch_summary", "custom_message", "leaf", "session_init", RESET),
 }
 
 
 def sniff(source: Source) -> float:
     """Look for the header of a session, or, where it is broken, for messages that are nested in entries."""
-    if source.binary or source.first.get("type") != "session":
-        return 0.9 if sum(_is_entry(value) for value in source.values) > len(source.values) / 2 else 0.0
-    rest = [mapping(value) for value in source.values[1:]]
+    values = [] if source.binary else source.values
+    if mapping(values[0] if values else None).get("type") == "title":
+        values = values[1:]
+    first, rest = mapping(values[0] if values else None), [mapping(value) for value in values[1:]]
+    if first.get("type") != "session":
+        return 0.9 if sum(_is_entry(value) for value in values) > len(values) / 2 else 0.0
     if not rest:
-        return 0.85 if {"id", "timestamp", "cwd"} <= source.first.keys() else 0.0
+        return 0.85 if {"id", "timestamp", "cwd"} <= first.keys() else 0.0
     return 0.97 if any(value.get("type") in ENTRIES for value in rest if isinstance(value.get("type"), str)) else 0.0
 
 
@@ -79,8 +82,9 @@ def read(source: Source) -> Iterator[Transcript]:
         NAME,
         told.messages,
         own_id=own,
-        title=next((found.name for found in reversed(entries) if found.name), ""),
-        agent_type="subagent" if _is_subagent(told.messages) else "primary",
+        title=next((found.name for found in reversed(entries) if found.name), "") or first_string(header, "title"),
+        tools=next((found.tools for found in branch if found.tools), ()),
+        agent_type="subagent" if _is_subagent(branch, told.messages) else "primary",
         compactions=told.compactions,
         usage=told.usage,
         origins=(Origin(str(source.path), "line {}", base=1),),
@@ -116,8 +120,10 @@ def _header(header: dict[str, Any], branch: Sequence[Entry]) -> dict[str, Any]:
     return ({} if version is None else {"version": version}) | ({"models": models} if models else {})
 
 
-def _is_subagent(messages: Messages) -> bool:
-    """Whether OpenClaw told the agent, in the first text that it heard, that another one started it."""
+def _is_subagent(branch: Sequence[Entry], messages: Messages) -> bool:
+    """Whether another agent started this one: it was given its tools, or OpenClaw told it so in its first text."""
+    if any(found.tools for found in branch):
+        return True
     first = next((message for message in messages if message.role == "user"), None)
     return first is not None and "[Subagent Context]" in first.text[:400]
 

@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from compactlab.readers._fields import first_string, mapping, string
+from compactlab.readers._fields import first_string, mapping, string, strings
 from compactlab.readers._times import iso
-from compactlab.readers.pi._messages import Heard, Place, branch_summary, heard, injected
+from compactlab.readers.pi._messages import Heard, Place, branch_summary, heard, injected, prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_NOT_CONTEXT = {"model_change", "thinking_level_change", "custom", "label", "session_info"}
+NOT_CONTEXT = {
+    *("model_change", "thinking_level_change", "service_tier_change", "mode_change", "model_usage", "credential_pin"),
+    *("custom", "label", "session_info", "title", "title_change", "archive", "ttsr_injection", "mcp_tool_selection"),
+}
+RESET = "reset_boundary"
+_NAMES = {"session_info": "name", "title": "title", "title_change": "title"}
 
 
 class Entry(NamedTuple):
     """One record: its place among the records, its line, its links, and what it became.
 
-    `compaction` is the record of one, else empty; `leaf` is where a leaf record points, `name` that of the session.
+    `compaction` is the record of one, or of the point from which on the context began anew, else empty; `leaf` is where
+    a leaf record points, `name` that of the session, `tools` those of an agent that another one started.
     """
 
     ordinal: int
@@ -30,6 +36,7 @@ class Entry(NamedTuple):
     compaction: dict[str, Any] = {}  # noqa: RUF012  # a default that nobody changes
     leaf: str = ""
     name: str = ""
+    tools: tuple[str, ...] = ()
 
 
 def entry(ordinal: int, line: int, value: Mapping[str, Any]) -> Entry:
@@ -41,11 +48,14 @@ def entry(ordinal: int, line: int, value: Mapping[str, Any]) -> Entry:
     inner = mapping(value.get("message")) if kind == "message" else {}
     if kind == "compaction" or inner.get("role") == "compactionSummary":
         return Entry(ordinal, line, own, parent, linked, compaction=_compaction(value, inner))
+    if kind == RESET:
+        return Entry(ordinal, line, own, parent, linked, compaction={"type": kind})
     if kind == "leaf":
         leaf = first_string(value, "targetId", "leafId", "entryId")
         return Entry(ordinal, line, own, parent, linked, Heard(skipped=kind), leaf=leaf)
-    name = string(value.get("name")) if kind == "session_info" else ""
-    return Entry(ordinal, line, own, parent, linked, _heard(kind, line, value, inner), name=name)
+    name = string(value.get(_NAMES.get(kind, "")))
+    tools = tuple(strings(value.get("tools"))) if kind == "session_init" else ()
+    return Entry(ordinal, line, own, parent, linked, _heard(kind, line, value, inner), name=name, tools=tools)
 
 
 def _heard(kind: str, line: int, value: Mapping[str, Any], inner: Mapping[str, Any]) -> Heard:
@@ -53,18 +63,21 @@ def _heard(kind: str, line: int, value: Mapping[str, Any], inner: Mapping[str, A
         return heard(inner, line, value.get("timestamp"))
     if kind == "custom_message":
         return injected(value, Place(line, iso(value.get("timestamp"))))
+    if kind == "session_init":
+        return prompt(value, Place(line, iso(value.get("timestamp"))))
     if kind == "branch_summary":
         return branch_summary(value, Place(line, iso(value.get("timestamp"))))
-    if kind in _NOT_CONTEXT:
+    if kind in NOT_CONTEXT:
         return Heard(skipped=kind)
     return Heard(unknown=f"entry {kind}" if kind else "record without type")
 
 
 def _compaction(value: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a compaction that count, of an entry or of a message that holds its summary."""
-    wanted = ("summary", "firstKeptEntryIndex", "firstKeptEntryId", "tokensBefore", "fromHook", "timestamp")
+    wanted = ("summary", "firstKeptEntryIndex", "firstKeptEntryId", "tokensBefore", "tokensAfter", "timestamp")
     summary = {"summary": string(inner.get("summary"))} if inner else {}
-    return {"type": "compaction", **{key: value[key] for key in wanted if key in value}, **summary}
+    hooked = value.get("fromHook") is True or value.get("fromExtension") is True
+    return {"type": "compaction", "hooked": hooked, **{key: value[key] for key in wanted if key in value}, **summary}
 
 
 class Active(NamedTuple):

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compactlab.readers._arguments import arguments
-from compactlab.readers._fields import count, first_string, mapping, string
+from compactlab.readers._fields import count, first_string, mapping, objects, string, strings
 from compactlab.readers._times import iso
 from compactlab.shapes import images
 from compactlab.shapes.parts import words
@@ -25,6 +25,7 @@ COMPACTED = (
 BRANCHED = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
 CLIENT_MODELS = {"gateway-injected", "delivery-mirror"}
 
+_BLOB = "blob:"  # leads the digest of a picture that lies in a store of its own
 _DATED = re.compile(r"\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d[^\]\n]*\]\s*")
 _NOTES = (
     "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>",
@@ -73,6 +74,15 @@ def injected(wire: Mapping[str, Any], place: Place) -> Heard:
     if not blocks:
         return Heard(skipped="text of an extension without content")
     return Heard(Message("user", blocks, place.line, synthetic=True, timestamp=place.time))
+
+
+def prompt(wire: Mapping[str, Any], place: Place) -> Heard:
+    """Read the system prompt with which an agent was started: one text, or several."""
+    given = wire.get("systemPrompt")
+    blocks = tuple(Text(text) for text in (strings(given) or [string(given)]) if text)
+    if not blocks:
+        return Heard(skipped="session_init")
+    return Heard(Message("system", blocks, place.line, timestamp=place.time))
 
 
 def branch_summary(wire: Mapping[str, Any], place: Place) -> Heard:
@@ -136,10 +146,19 @@ def _shown(part: object) -> Text | Image | None:
 
 
 def _shell(wire: Mapping[str, Any], place: Place) -> Heard:
+    return _ran(wire, place, f"Ran `{string(wire.get('command'))}`\n")
+
+
+def _python(wire: Mapping[str, Any], place: Place) -> Heard:
+    return _ran(wire, place, f"Ran Python:\n```python\n{string(wire.get('code'))}\n```\nOutput:\n")
+
+
+def _ran(wire: Mapping[str, Any], place: Place, text: str) -> Heard:
+    """Read what the user ran, of which the model is told with its output."""
     if wire.get("excludeFromContext") is True:
         return Heard(skipped="shell command kept out of the context")
     output, code = string(wire.get("output")), count(wire.get("exitCode"))
-    text = f"Ran `{string(wire.get('command'))}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    text += f"```\n{output}\n```" if output else "(no output)"
     if wire.get("cancelled") is True:
         text += "\n\n(command cancelled)"
     elif code:
@@ -150,12 +169,26 @@ def _shell(wire: Mapping[str, Any], place: Place) -> Heard:
     return Heard(Message("user", (Text(text),), place.line, synthetic=True, timestamp=place.time))
 
 
+def _files(wire: Mapping[str, Any], place: Place) -> Heard:
+    """Read the files that a prompt named: the text of each, and its picture."""
+    blocks: list[Block] = []
+    for file in objects(wire.get("files")):
+        blocks.append(Text(f'<file path="{string(file.get("path"))}">\n{string(file.get("content"))}\n</file>'))
+        blocks += [_image(file["image"])] if isinstance(file.get("image"), dict) else []
+    if not blocks:
+        return Heard(skipped="mention of files without files")
+    return Heard(Message("user", tuple(blocks), place.line, synthetic=True, timestamp=place.time))
+
+
 _READ: dict[str, Callable[[Mapping[str, Any], Place], Heard]] = {
     "user": _user,
     "system": _system,
     "assistant": _assistant,
     "toolResult": _result,
     "bashExecution": _shell,
+    "pythonExecution": _python,
+    "developer": _system,
+    "fileMention": _files,
     "custom": injected,
     "hookMessage": injected,
     "branchSummary": branch_summary,
@@ -183,6 +216,8 @@ def _block(part: object) -> Block | None:
         return ToolCall(string(fields.get("id")), string(fields.get("name")), given)
     if kind == "thinking":
         return _thinking(fields)
+    if kind == "redactedThinking":
+        return Reasoning(opaque=string(fields.get("data")))
     if kind == "image":
         return _image(fields)
     return Text(words(part)) if part not in (None, "") else None
@@ -198,6 +233,8 @@ def _thinking(fields: dict[str, Any]) -> Reasoning | None:
 def _image(fields: dict[str, Any]) -> Image:
     source = mapping(fields.get("source")) or fields
     media_type, data = first_string(source, "mimeType", "media_type"), source.get("data")
+    if isinstance(data, str) and data.startswith(_BLOB):
+        return Image(media_type or images.UNKNOWN_TYPE, digest=data.removeprefix(_BLOB))
     if isinstance(data, str):
         return images.from_url(data) if data.startswith("data:") else images.from_base64(media_type, data)
     url = first_string(source, "url")

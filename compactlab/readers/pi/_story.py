@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from compactlab.readers._fields import count, string
 from compactlab.readers._times import iso
+from compactlab.readers.pi._entries import RESET
 from compactlab.readers.pi._messages import COMPACTED, Heard
 from compactlab.transcript import Message, Messages, RecordedCompaction, Text, Usage
 
@@ -41,7 +42,7 @@ def story(branch: Sequence[Entry]) -> Story:
     for found in branch:
         starts[found.id or found.ordinal] = starts[found.ordinal] = len(messages)
         if found.compaction:
-            made = _compaction(found, starts, len(messages))
+            made = _compaction(found, starts, messages)
             if made is None or _repeats(made, compactions):
                 left += 1
             else:
@@ -49,6 +50,7 @@ def story(branch: Sequence[Entry]) -> Story:
         said = found.heard
         if said.message is None:
             continue
+        last = Heard() if said.message.role == "user" else last
         if said.usage is not None and _is_copy(said, last):
             messages.append(replace(said.message, synthetic=True))
             continue
@@ -70,18 +72,23 @@ def _repeats(made: RecordedCompaction, before: Sequence[RecordedCompaction]) -> 
     return bool(before) and before[-1].position == made.position and before[-1].summary == made.summary
 
 
-def _compaction(found: Entry, starts: dict[str | int, int], position: int) -> RecordedCompaction | None:
-    if not position:
+def _compaction(found: Entry, starts: dict[str | int, int], messages: Sequence[Message]) -> RecordedCompaction | None:
+    position = len(messages)
+    leading = next((i for i, message in enumerate(messages) if message.role != "system"), position)
+    if leading == position:
         return None
     given: dict[str, Any] = found.compaction
+    if given["type"] == RESET:
+        return RecordedCompaction(position, trigger="clear", after=tuple(range(leading)))
     summary = string(given.get("summary"))
     kept = string(given.get("firstKeptEntryId")) or count(given.get("firstKeptEntryIndex"))
-    first = position if kept is None else starts.get(kept, position)
-    blocks = (Text(COMPACTED.format(summary)),)
+    first = position if kept is None else max(leading, starts.get(kept, position))
+    made = Message("user", (Text(COMPACTED.format(summary)),), synthetic=True, timestamp=iso(given.get("timestamp")))
     return RecordedCompaction(
         position,
-        trigger="hook" if given.get("fromHook") is True else "unknown",
+        trigger="hook" if given["hooked"] else "unknown",
         tokens_before=count(given.get("tokensBefore")),
-        after=(Message("user", blocks, synthetic=True, timestamp=iso(given.get("timestamp"))), *range(first, position)),
+        tokens_after=count(given.get("tokensAfter")),
+        after=(*range(leading), made, *range(first, position)),
         summary=summary,
     )

@@ -13,6 +13,7 @@ from compactlab.shapes.parts import json_text, words
 from compactlab.transcript import Block, Image, Message, Messages, Text, ToolCall, ToolResult
 
 CONTROL = {"set_next_node", "pass", "jump", "broadcast"}
+HANDING_ON = {"call", "respond"}
 PEOPLE = {"user", "question", "task"}
 _SAID = {"assistant", "assistant_thought", "assistant_answer", "respond", "return", "call"}
 _ABOUT = {"metadata", "kind", "role", "prompt_id", "by", "tool_call_id"}
@@ -44,7 +45,7 @@ def read(steps: Sequence[Any], first: int = 0) -> Read:
     reader = _Reader()
     for index, step in enumerate(steps):
         given = mapping(step)
-        if kind(given) in CONTROL:
+        if kind(given) in CONTROL or _is_silent(given):
             reader.skipped["control step"] += 1
         elif kind(given):
             reader.step(given, index + first, _is_answered(steps, index))
@@ -52,6 +53,11 @@ def read(steps: Sequence[Any], first: int = 0) -> Read:
             reader.unknown["step without a kind"] += 1
     made = with_ids(reader.messages, reader.names)
     return Read(made, reader.prompts, dict(reader.skipped), dict(reader.unknown))
+
+
+def _is_silent(step: dict[str, Any]) -> bool:
+    """Whether a step only hands on to another agent, or back, and says nothing."""
+    return kind(step) in HANDING_ON and not step.get("content")
 
 
 def _is_answered(steps: Sequence[Any], index: int) -> bool:
@@ -83,6 +89,8 @@ class _Reader:
         named = kind(step)
         if named == "system":
             self._add(Message("system", tuple(openai_chat.content(step.get("content"))), source=source))
+        elif named == "call" and not self.messages:  # so a person sets a team to work
+            self._add(Message("user", tuple(openai_chat.content(step.get("content"))), source=source))
         elif named in PEOPLE:
             self._add(Message("user", tuple(_asked(step)), source=source))
         elif named in {"tool", "ipython"}:
@@ -127,7 +135,7 @@ class _Reader:
 
 
 def _is_observation(step: dict[str, Any], named: str) -> bool:
-    if named.endswith(("_observation", "_result", "_results")) or named in {"image", "video", "code_execution_result"}:
+    if named.endswith("_observation") or named in {"image", "video", "code_execution_result"}:
         return True
     return not _by_agent(step) and not named.endswith(("_action", "_thought")) and named not in _SAID | {_FAILURE}
 
@@ -155,7 +163,7 @@ def _blocks(step: dict[str, Any], named: str, answered: bool) -> Iterator[Block]
 
 
 def _fields(step: dict[str, Any]) -> dict[str, Any]:
-    left_out = _ABOUT | ({"task"} if "role" in step and "kind" not in step else set())
+    left_out = _ABOUT | ({"task"} if "by" in step or ("role" in step and "kind" not in step) else set())
     return {key: value for key, value in step.items() if key not in left_out and value is not None}
 
 
@@ -176,7 +184,8 @@ def _shown(step: dict[str, Any]) -> tuple[Text | Image, ...]:
     if path:
         caption = string(fields.get("image_caption"))
         return (images.from_url(path), *((Text(caption),) if caption else ()))
-    body = next((key for key in _BODIES if fields.get(key)), None)
+    said = [key for key in _BODIES if key in fields]
+    body = next((key for key in said if fields[key]), said[0] if said else None)
     main = fields.pop(body) if body else None
     if isinstance(main, dict) and isinstance(main.get("output"), str):
         fields, main = {**fields, **{key: v for key, v in main.items() if key != "output"}}, main["output"]

@@ -84,6 +84,8 @@ def read(source: Source) -> Iterator[Transcript]:
         session = _session(source, run, ids)
         if not session.messages:
             whole.unknown.update(session.intake.unknown)
+            if not session.intake.records:
+                whole.problems.append(f"simulation {session.id}: no messages in it")
             continue
         if held is not None:
             yield held

@@ -1,8 +1,9 @@
 """Rows of trajectory data sets, as JSON, JSON lines, parquet and Arrow: SWE-smith, nebius, SWE-Gym, ADP, ToolBench.
 
 Read are `messages` (a list or its JSON text), `trajectory` with `content` or `text`, the Agent Data Protocol's
-`content`, and ToolBench's `answer_generation`; in tables also `conversations`. In a run on a task all that a user says
-behind the task is the harness's: synthetic. Ids are those of the row. Patches and logs of tests are not read.
+`content`, ToolBench's `answer_generation`, and `conversations` of Harbor's export, in tables also of others. In a run
+on a task all that a user says behind the task is the harness's: synthetic. Ids are those of the row. Patches and logs
+of tests are not read.
 """
 
 from __future__ import annotations
@@ -106,8 +107,9 @@ def of_rows(rows: Iterable[tuple[str, Any]], place: Place) -> Iterator[Transcrip
 
 
 def _transcript(row: dict[str, Any], found: _shapes.Read, where: str, place: Place) -> Transcript:
-    own = first_string(row, *_shapes.IDS)
-    run = first_string(row, "run_id")
+    own, run = first_string(row, *_shapes.IDS), first_string(row, "run_id")
+    if found.trial:
+        own, run = found.trial, first_string(row, "episode")
     name = session_id(place.stem, "-".join(part for part in (own, run) if part) or where.strip(": ").replace(" ", "-"))
     answer = mapping(row.get("answer_generation"))
     tools = (

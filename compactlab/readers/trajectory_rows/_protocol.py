@@ -1,7 +1,8 @@
 """The Agent Data Protocol: a trajectory as a list of actions and observations, told apart by `class_`.
 
 An action that calls something is a message of the assistant with one call; actions that follow each other without an
-observation between them are told apart, as they were recorded. The observation after a call is its result.
+observation between them are told apart, as they were recorded. The observation after a call is its result, unless words
+stand between them.
 """
 
 from __future__ import annotations
@@ -29,11 +30,15 @@ def messages(items: list[Any]) -> tuple[Messages, dict[str, int]]:
     unknown: dict[str, int] = {}
     waiting: dict[str, None] = {}
     tasked = False
+    made = 0
     for index, item in enumerate(items):
         told = mapping(item)
         kind = string(told.get("class_"))
         if kind in _ACTIONS:
-            message = _action(told, kind)
+            message = _action(told, kind, f"call_{made}")
+            made += any(call.id == f"call_{made}" for call in message.calls)
+            if not message.calls:
+                waiting.clear()
             waiting |= dict.fromkeys(call.id for call in message.calls)
         elif kind in _OBSERVATIONS:
             message = _observation(told, waiting, tasked=tasked)
@@ -45,12 +50,12 @@ def messages(items: list[Any]) -> tuple[Messages, dict[str, int]]:
     return with_ids(read), unknown
 
 
-def _action(told: dict[str, Any], kind: str) -> Message:
+def _action(told: dict[str, Any], kind: str, made_id: str) -> Message:
     reasoning, words = first_string(told, "reasoning_content"), first_string(told, "description")
     blocks: list[Block] = [Reasoning(reasoning)] if reasoning else []
     if words:
         blocks.append(Text(words))
-    name = first_string(told, "tool_call_id")
+    name = first_string(told, "tool_call_id") or made_id
     if kind == "message_action":
         said = told.get("content")
         blocks += [Text(said if isinstance(said, str) else json_text(said))] if said else []
@@ -71,8 +76,10 @@ def _observation(told: dict[str, Any], waiting: dict[str, None], *, tasked: bool
     name = first_string(told, "tool_call_id")
     source = string(told.get("source"))
     if name or (waiting and source not in {"user", "agent"}):
-        waiting.pop(name or next(iter(waiting)), None)
+        name = name or next(iter(waiting))
+        waiting.pop(name, None)
         return Message("tool", (ToolResult(name, parts),))
+    waiting.clear()
     if source == "agent":
         return Message("assistant", parts)
     return Message("user", parts, synthetic=source != "user" and tasked)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from compactlab.errors import TranscriptError
 from compactlab.readers import read_json
 from compactlab.readers._agent_runs import by_harness, run_message
@@ -30,11 +32,12 @@ _SHARED |= {"tool": "tool", "observation": "tool", "ipython": "tool"}
 
 
 class Read(NamedTuple):
-    """Messages of a row, where they stand in it, and how many of an unknown kind were passed over."""
+    """Messages of a row, where they stand in it, how many of an unknown kind were passed over; the trial it is of."""
 
     messages: Messages
     where: str
     unknown: dict[str, int]
+    trial: str = ""
 
 
 def decoded(value: object) -> object:
@@ -176,6 +179,18 @@ def _shared(row: Mapping[str, Any]) -> Read:
     return _of_wires(wires, "conversations", is_run=False)
 
 
+def _is_traces(row: Mapping[str, Any]) -> bool:
+    return {"trial_name", "episode"} <= row.keys() and "role" in _first(row, "conversations") and _is_shared(row)
+
+
+def _traces(row: Mapping[str, Any]) -> Read:
+    """Harbor's export: system prompt and task are user messages, and so is what came back of each response."""
+    found = _shared(row)
+    spoken = next((place for place, m in enumerate(found.messages) if m.role == "assistant"), len(found.messages))
+    heard = (replace(m, synthetic=m.role == "user") for m in found.messages[spoken:])
+    return found._replace(messages=(*found.messages[:spoken], *heard), trial=string(row.get("trial_name")))
+
+
 _Kind = tuple["Callable[[Mapping[str, Any]], bool]", "Callable[[Mapping[str, Any]], Read]"]
 _KINDS: dict[str, _Kind] = {
     "messages": (lambda row: _is_chat("messages", row), lambda row: _chat("messages", row)),
@@ -183,5 +198,6 @@ _KINDS: dict[str, _Kind] = {
     "nebius": (_is_nebius, _nebius),
     "protocol": (_is_protocol, _protocol_row),
     "answer": (_is_answer, _answer),
+    "traces": (_is_traces, _traces),
     "conversations": (_is_shared, _shared),
 }
