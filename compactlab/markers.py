@@ -15,7 +15,8 @@ SUMMARY = "[Compacted summary]"
 CARRIED = "[All user messages, word for word]"
 THREADS = "[Threads I carried forward]"
 LEDGER = "[Ledger of what the removed messages said]"
-HEADINGS = (SUMMARY, CARRIED, THREADS, LEDGER)
+RULES = "[Standing rules and prohibitions, word for word]"
+HEADINGS = (SUMMARY, CARRIED, RULES, THREADS, LEDGER)
 
 
 def lines_cleared(count: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -33,8 +33,9 @@ class Key(msgspec.Struct, frozen=True, omit_defaults=True):
 class Record(msgspec.Struct, frozen=True):
     """One row: `value` of `n` for a metric (see `compactlab.metrics.Score`); for the metric `outcome`, n rows follow.
 
-    `model` names what wrote the text of a compaction that asked one; `index` is the position of the assistant message
-    at the cut; `draws` how many draws a value is the mean of.
+    `model` names what wrote the text of a compaction that asked one, and `reason` then says what was amiss with its
+    replies, also where the compaction was applied: that it was asked twice, or that a fallback was taken. `index` is
+    the position of the assistant message at the cut; `draws` how many draws a value is the mean of.
     """
 
     session: str
@@ -90,7 +91,11 @@ class NeededFact(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a run was made of; two runs compare only if scorer version, counter and corpus digest agree."""
+    """What a run was made of; two runs compare only if scorer version, counter and corpus digest agree.
+
+    `model` is what wrote the text of strategies that ask one, with the settings that change its replies; empty where
+    none asks. `asked_by` is how it was reached, without anything secret: live, from a store, in a batch.
+    """
 
     compactlab: str
     scorer: str
@@ -104,6 +109,8 @@ class Manifest(msgspec.Struct, frozen=True):
     families: tuple[str, ...]
     plugins: dict[str, str]
     budgets: tuple[str, ...] = ()
+    model: str = ""
+    asked_by: str = ""
 
     def digest(self) -> str:
         """Eight hex digits that name the run's folder."""
@@ -115,11 +122,16 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 
 
 class Block(msgspec.Struct, frozen=True):
-    """All rows of one key, the first its outcome; what the strategy left; how many seconds it took."""
+    """All rows of one key, the first its outcome; what the strategy left; how many seconds it took.
+
+    A block that `lacks` a reply is not written: `pending` where the reply may still come, `missing` where it cannot be
+    had; its one row says which.
+    """
 
     records: tuple[Record, ...]
     compaction: dict[str, Any] | None = None
     seconds: float | None = None
+    lacks: Literal["", "pending", "missing"] = ""
 
     @property
     def key(self) -> Key:

@@ -8,7 +8,8 @@
 - `timings.jsonl`: seconds; all that is not repeatable stands here alone.
 
 A run that is killed and started again keeps its complete blocks, drops the unfinished one, goes on, and ends with the
-same bytes. Blocks that a plug-in made whose source has changed since are made again.
+same bytes. Blocks that a plug-in made whose source has changed since are made again. Blocks that wait for a model's
+reply are not there; the next start makes them, in their place.
 """
 
 from __future__ import annotations
@@ -43,13 +44,15 @@ class Writer:
         blocks, in_place = _complete_blocks(folder / "records.jsonl", made_by, leavings.keys())
         self._held = {key: (leavings.get(key, b""), lines) for key, lines in blocks.items()}
         self._in_place = in_place
+        self._passed: list[Key] = []
         self.done = frozenset(blocks)
         self._records = _truncated(folder / "records.jsonl", sum(len(blocks[key]) for key in in_place))
         self._compactions = _truncated(folder / "compactions.jsonl", sum(len(self._held[key][0]) for key in in_place))
         self._timings = (folder / "timings.jsonl").open("ab")
 
     def write(self, block: Block) -> None:
-        """Append a block that was just made."""
+        """Append a block that was just made; what an earlier start left behind this place is written again."""
+        self._end_behind_passed()
         left = encode({"key": block.key, "left": block.compaction}) if block.compaction is not None else b""
         self._append(left, b"".join(encode(record) for record in block.records))
         if block.seconds is not None:
@@ -57,12 +60,21 @@ class Writer:
 
     def keep(self, key: Key) -> None:
         """Keep a block of `done` at this place of the order."""
-        if key not in self._in_place:
+        if key in self._in_place:
+            self._passed.append(key)
+        else:
             self._append(*self._held[key])
 
     def close(self) -> None:
         for file in (self._compactions, self._records, self._timings):
             file.close()
+
+    def _end_behind_passed(self) -> None:
+        """Cut off blocks that stand in place but come later: the order is that of the cases, whatever was first."""
+        if len(self._passed) < len(self._in_place):
+            self._in_place = frozenset(self._passed)
+            for number, file in enumerate((self._compactions, self._records)):
+                file.truncate(sum(len(self._held[key][number]) for key in self._passed))
 
     def _append(self, left: bytes, records: bytes) -> None:
         self._compactions.write(left)
@@ -77,7 +89,7 @@ def _claim(folder: Path, manifest: Manifest) -> None:
     if path.exists():
         old = read_manifest(folder)
         for field in Manifest.__struct_fields__:
-            if field not in {"plugins", "compactlab"} and getattr(old, field) != getattr(manifest, field):
+            if field not in {"plugins", "compactlab", "asked_by"} and getattr(old, field) != getattr(manifest, field):
                 raise RunError(f"{folder}: holds a run with another {field}; expected a new folder, or the same run")
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RunError(f"{folder}: is not empty and holds no run; expected a new folder")
@@ -172,10 +184,12 @@ _VERDICTS: dict[str, Verdict] = {"bound": "kept", "loose": "kept", "mutated": "m
 class Results:
     """A run read back: `manifest`, `records`, and tidy data frames.
 
-    `unread` names, of a run just made, the files of its folders that no reader knew.
+    `unread` names, of a run just made, the files of its folders that no reader knew; `pending` the cases that wait for
+    the reply of a model: they have no rows yet.
     """
 
     unread: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)

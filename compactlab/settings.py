@@ -11,13 +11,20 @@
     "logs/verifier/*" = "subconscious"
 
     [llm]
-    kind = "extractive"
+    kind = "live"
+    model = "gpt-4o-mini"
 
 `[agent_types]` gives transcripts whose path matches a pattern their type; the first pattern that matches wins.
 
 A key under a type wins over the same key under `[compaction]`. A strategy may be a whole spec; the keys
 `preserve_recent` (or `min_messages`), `keep_recent` and `kv_target` set its parameter of that name, and are an error
 where it has none. Unknown keys and bad values are errors that name the key and its line.
+
+`[llm]` says what writes the text of strategies that ask a model. `kind` is a spec of `compactlab.llm.build`; `model`,
+`base_url`, `window`, `concurrency`, `timeout_seconds` and `retries` are of a model that is called; `store` is the store
+or folder of the kinds `record`, `replay` and `batch`; `temperature` and `max_output` hold for every request;
+`leave_out = ["temperature"]` is for models that do not take one; `cap_tokens` and `cap_money` are the most that one run
+may spend. A key for the model's server is never in a file.
 """
 
 from __future__ import annotations
@@ -31,15 +38,21 @@ from typing import Any
 from compactlab import catalog
 from compactlab.errors import SpecError, UnknownName
 from compactlab.llm import Model
-from compactlab.llm.extractive import Extractive
+from compactlab.llm.build import Spec, build, described
 from compactlab.pins import check
 from compactlab.pressure import Marks
 
 FILE = "compactlab.toml"
 _PARAMETERS = ("preserve_recent", "min_messages", "keep_recent", "kv_target")
 _KEYS = ("strategy", "pins", "marks", *_PARAMETERS)
-_MODEL_KINDS = ("extractive", "live", "recorded", "batch", "local")
-_MODEL_KEYS = {"kind": str, "model": str, "base_url": str, "temperature": (int, float), "max_output": int}
+_MODEL_TEXTS = ("kind", "model", "base_url", "store")
+_MODEL_WHOLE = {"max_output": 1, "window": 1, "concurrency": 1, "retries": 0, "cap_tokens": 0}
+_MODEL_NUMBERS = {"temperature": 0.0, "timeout_seconds": 0.001, "cap_money": 0.0}
+"""The least that each may be."""
+_LEFT_OUT = ("temperature", "seed")
+_MODEL_KEYS = (*_MODEL_TEXTS, *_MODEL_WHOLE, *_MODEL_NUMBERS, "leave_out")
+WITH_EFFECT = ("temperature", "max_output", "window")
+"""What changes a model's replies; where and how it is called does not."""
 
 # As the seed documents say; any other type of agent gets the plain slide, which needs no model.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -59,6 +72,7 @@ class Project:
     llm: dict[str, Any] = field(default_factory=dict)
     path: str = ""
     agent_types: dict[str, str] = field(default_factory=dict)
+    llm_spec: str = ""
 
     def strategy(self, agent_type: str) -> str:
         """The spec of the strategy for a type of agent, with its parameters.
@@ -92,12 +106,42 @@ class Project:
         own = {kind: tuple(keys["marks"]) for kind, keys in self.per_type.items() if "marks" in keys}
         return replace(plain, by_agent_type=own)
 
-    def model(self) -> Model:
-        """The model that `[llm]` names; `SpecError` for a kind that cannot be built."""
-        kind = self.llm.get("kind", "extractive")
-        if kind != "extractive":
-            raise SpecError(f"{self.path}: llm.kind {kind!r} is not built in this version; expected 'extractive'")
-        return Extractive()
+    @property
+    def spec(self) -> str:
+        """The spec of the model: that of the command line, or the kind in `[llm]`, or the stand-in written by code."""
+        return self.llm_spec or str(self.llm.get("kind", "extractive"))
+
+    def model(self, ledger: Path | None = None) -> Model:
+        """The model that `[llm]` names; see `compactlab.llm.build.build` for *ledger* and the errors."""
+        return build(self.spec, self.llm, ledger)
+
+    def asking(self, spec: str = "", model: str = "", base_url: str = "") -> Project:
+        """The same project with another model, as a command line names it; a model or address alone is a live one."""
+        given = {key: value for key, value in (("model", model), ("base_url", base_url)) if value}
+        if spec:
+            Spec(spec)
+        elif given and self.spec == "extractive":
+            spec = "live"
+        return replace(self, llm=self.llm | given, llm_spec=spec or self.llm_spec)
+
+    @property
+    def folder(self) -> Path:
+        """The store or folder that the model's spec names; the working folder where it names none."""
+        return Path(Spec(self.spec).rest or self.llm.get("store", ""))
+
+    def described_model(self) -> str:
+        """The model's spec with what the settings add, without anything secret."""
+        return described(self.spec, self.llm)
+
+    def identity(self, model: Model) -> str:
+        """The name of *model* with the settings that change its replies: what two runs must share to be one.
+
+        >>> from compactlab.llm.scripted import Scripted
+        >>> Project(llm={"temperature": 0, "retries": 3}).identity(Scripted())
+        'scripted(temperature=0)'
+        """
+        changed = ", ".join(f"{key}={self.llm[key]}" for key in WITH_EFFECT if key in self.llm)
+        return f"{model.name}({changed})" if changed else model.name
 
 
 def load(path: str | Path | None = None) -> Project:
@@ -147,17 +191,33 @@ class _Reading:
         for agent_type, keys in per_type.items():
             table = f"compaction.per_type.{agent_type}"
             self._checked(table, self._table("compaction.per_type", agent_type, keys))
-        llm = self._table("", "llm", content.get("llm", {}))
-        self._known("llm", llm, tuple(_MODEL_KEYS))
-        for key, value in llm.items():
-            if isinstance(value, bool) or not isinstance(value, _MODEL_KEYS[key]):  # type: ignore[arg-type]  # a table of types
-                raise self._fault("llm", key, value, "another kind of value")
-        if llm.get("kind", "extractive") not in _MODEL_KINDS:
-            raise self._fault("llm", "kind", llm["kind"], f"one of {', '.join(_MODEL_KINDS)}")
+        llm = self._model(content.get("llm", {}))
         project = Project(compaction, per_type, llm, self.path, self._agent_types(content.get("agent_types", {})))
         for agent_type in (*DEFAULTS, *per_type):
             self._fits(project, agent_type)
         return project
+
+    def _model(self, given: object) -> dict[str, Any]:
+        llm = self._table("", "llm", given)
+        self._known("llm", llm, _MODEL_KEYS)
+        for key, value in llm.items():
+            if key in _MODEL_TEXTS:
+                if not isinstance(value, str) or not value:
+                    raise self._fault("llm", key, value, "a text")
+                continue
+            if key == "leave_out":
+                if not isinstance(value, list) or not set(map(str, value)) <= set(_LEFT_OUT):
+                    raise self._fault("llm", key, value, f"a list of {', '.join(_LEFT_OUT)}")
+                continue
+            kinds, least = (int, _MODEL_WHOLE[key]) if key in _MODEL_WHOLE else ((int, float), _MODEL_NUMBERS[key])
+            if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
+                number = "a whole number" if key in _MODEL_WHOLE else "a number"
+                raise self._fault("llm", key, value, f"{number} of {least:g} or more")
+        try:
+            Spec(llm.get("kind", "extractive"))
+        except SpecError as error:
+            raise self._fault("llm", "kind", llm["kind"], str(error).partition("expected ")[2]) from error
+        return llm
 
     def _agent_types(self, given: object) -> dict[str, str]:
         types = self._table("", "agent_types", given)

@@ -113,7 +113,7 @@ def test_every_option_of_every_strategy_stands_in_the_table():
 def test_turning_an_option_changes_what_comes_out(name, option):
     cls = catalog.strategy_class(name)
     given = sketch(VARIED)
-    model = Scripted(f"<summary>{'The port is 5433. ' * 60}</summary>")
+    model = Scripted("<summary>" + " ".join(f"Host {n} has {5000 + n}." for n in range(90)) + "</summary>")
     plain = compacted(given, repr(cls()), model=model)
     turned = compacted(given, repr(cls(**{option: OPTIONS[name][option]})), model=model)
     assert (plain.messages, plain.receipt.reason) != (turned.messages, turned.receipt.reason)

@@ -284,7 +284,7 @@ def test_a_note_stays_within_its_bound_though_its_model_writes_more_each_time(sp
         given = compacted(given, spec, model=model).messages
         [note] = [message for message in given if message.source is None]
         assert METER.message(note) < bound + 200
-    assert len(model.requests) == 6
+    assert 6 <= len(model.requests) <= 12  # one that is longer than its source is asked for once more
 
 
 TITLES = (

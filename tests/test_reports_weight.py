@@ -1,5 +1,7 @@
 """Reported faults of weight and progress: wrong counts, loops, results that grow (K07, K08, K09)."""
 
+import re
+
 import pytest
 from reports import (
     EVERY,
@@ -253,14 +255,17 @@ def test_a_summary_heavier_than_what_it_stands_for_is_not_taken(text, spec, repl
     given = sketch(text)
     reply = reply or rendered(given)
     done = compacted(given, spec, model=Scripted(f"<summary>{reply}</summary>"))
+    if done.receipt.outcome == "applied":  # the words are not taken, the slide is
+        assert done.receipt.notes[0].startswith("a plain slide: ")
+        return
     assert done.messages == given
     assert done.receipt.saved == 0
     if done.receipt.outcome == "skipped":  # too little to summarise: the model is not even asked
         assert done.receipt.model_calls == 0
     else:
-        assert done.receipt.outcome == "rejected"
-        assert "would weigh" in done.receipt.reason
-        assert done.receipt.model_calls == 1
+        assert done.receipt.outcome in {"rejected", "failed"}
+        assert re.search("would weigh|goes on with the conversation", done.receipt.reason)
+        assert done.receipt.model_calls == 2  # it is asked for once more
 
 
 @row("K09-D2")
@@ -276,8 +281,8 @@ def test_where_the_small_part_can_shrink_a_little_the_gain_is_told_as_it_is():
 def test_a_model_that_copies_its_source_saves_nothing(spec):
     given = sketch(f"S U {repeated(9, 'A~50 U~50')} A")
     done = compacted(given, spec, model=Scripted(rendered(given)))
-    assert done.receipt.saved < 0.15
-    assert done.receipt.outcome in {"rejected", "failed"} or done.receipt.tokens_after < METER.messages(given)
+    assert rendered(given)[:40] not in "".join(notes(done.messages))
+    assert done.receipt.outcome == "failed" or done.receipt.notes[0].startswith("a plain slide: ")
 
 
 @rows(
@@ -316,9 +321,10 @@ def test_a_pass_that_frees_nothing_saves_nothing_however_large_the_prompt(spec):
 def test_what_a_summary_cost_is_booked_whether_it_was_of_use_or_not(reply, spec):
     given = sketch(f"S U {repeated(3, 'A~20k U')} A")
     receipt = compacted(given, spec, model=Scripted(reply)).receipt
-    assert receipt.model_calls == 1
-    assert 60_000 < receipt.model_tokens < 62_000
-    assert f"scripted: 1 calls, {receipt.model_tokens:,} tokens" in receipt.to_text()
+    calls = 2 if reply.isspace() else 1  # a blank one is asked for once more, and both are booked
+    assert receipt.model_calls == calls
+    assert 60_000 * calls < receipt.model_tokens < 62_000 * calls
+    assert f"scripted: {calls} calls, {receipt.model_tokens:,} tokens" in receipt.to_text()
 
 
 @row("K09-D7")

@@ -176,6 +176,14 @@ BAD = [
     ("a model that is no text", "[llm]\nmodel = 3\n", "model", "model"),
     ("a temperature that is no number", "[llm]\ntemperature = 'warm'\n", "temperature", "temperature"),
     ("true for an output", "[llm]\nmax_output = true\n", "max_output", "max_output"),
+    ("an output of nothing", "[llm]\nmax_output = 0\n", "max_output", "max_output"),
+    ("a share of a window", "[llm]\nwindow = 0.5\n", "window", "window"),
+    ("a negative cap", "[llm]\ncap_money = -1\n", "cap_money", "cap_money"),
+    ("a time without an end", "[llm]\ntimeout_seconds = inf\n", "timeout_seconds", "timeout_seconds"),
+    ("no time at all", "[llm]\ntimeout_seconds = 0\n", "timeout_seconds", "timeout_seconds"),
+    ("a store that is no text", "[llm]\nstore = ''\n", "store", "store"),
+    ("what may not be left out", "[llm]\nleave_out = ['model']\n", "leave_out", "leave_out"),
+    ("a key for the server", "[llm]\napi_key = 'x'\n", "api_key", "api_key"),
 ]  # fmt: skip
 
 
@@ -206,11 +214,14 @@ def test_a_file_that_is_not_there_or_cannot_be_read_is_an_error_where_it_was_nam
         load(tmp_path / "latin.toml")
 
 
-@pytest.mark.parametrize("kind", ["live", "recorded", "batch", "local"])
-def test_a_kind_of_model_that_is_not_built_says_so_when_it_is_asked_for(read_from, kind):
-    project = read_from(f"[llm]\nkind = '{kind}'\n")
-    with pytest.raises(SpecError, match="not built in this version"):
-        project.model()
+def test_every_key_of_the_model_is_understood(read_from):
+    given = {"kind": "batch", "model": "m", "base_url": "http://127.0.0.1:9/v1", "store": "b", "temperature": 0.5,
+             "max_output": 900, "window": 8_000, "concurrency": 2, "timeout_seconds": 9.5, "retries": 0,
+             "cap_tokens": 0, "cap_money": 1.5, "leave_out": ["seed"]}  # fmt: skip
+    text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
+    project = read_from(f"[llm]\n{text}")
+    assert project.llm == given
+    assert (project.spec, str(project.folder)) == ("batch", "b")
 
 
 # ---- commands

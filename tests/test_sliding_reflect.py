@@ -23,6 +23,7 @@ TITLE = "[Threads I carried forward]"
 METER = Meter("chars/4")
 LINE = "some words that weigh something " * 10
 HEAD = (system(), user("Move the orders table."))
+LONG_REPLY = " ".join(f"word{i} of all" for i in range(500))
 REFUSED = ModelError("refused")
 
 
@@ -71,7 +72,7 @@ def test_no_model_is_asked_where_nothing_would_go():
 
 @pytest.mark.parametrize("tokens", [1, 40, 1_024])
 def test_the_note_is_bounded_however_much_the_model_writes(tokens):
-    done, [request] = slid(BEFORE, LINE * 200, spec=f"sliding_reflect(max_note_tokens={tokens})")
+    done, [request] = slid(BEFORE, LONG_REPLY, spec=f"sliding_reflect(max_note_tokens={tokens})")
     [note] = notes(done)
     assert request.max_output == tokens
     assert METER.text(note) <= METER.text(TITLE) + 1 + tokens
@@ -127,7 +128,15 @@ def test_a_model_that_fails_makes_it_a_plain_slide_that_says_so(reply, said):
     assert note.startswith("a plain slide: ")
     assert said in note
     assert "note: a plain slide: " in done.receipt.to_text()
-    assert done.receipt.model_calls == 1
+    assert done.receipt.model_calls == (1 if reply is REFUSED else 2)
+
+
+def test_a_reply_that_is_better_the_second_time_is_carried_and_the_receipt_says_so():
+    done, requests = slid(BEFORE, "I'm sorry, but I can't help with that.", "- a thread")
+    assert notes(done) == [f"{TITLE}\n- a thread"]
+    assert "a refusal" in done.receipt.notes[0]
+    assert "a refusal" in requests[1].system
+    assert requests[0].system in requests[1].system
 
 
 def test_without_a_model_it_is_a_plain_slide_that_says_so():
@@ -161,7 +170,7 @@ def test_an_error_that_is_no_models_fails_the_pass_and_the_messages_stay():
 # ---- targets, passes, shapes
 
 
-@pytest.mark.parametrize("reply", ["- a thread", LINE * 200], ids=["a short note", "a note as long as it may be"])
+@pytest.mark.parametrize("reply", ["- a thread", LONG_REPLY], ids=["a short note", "a note as long as it may be"])
 def test_a_target_that_holds_the_protected_set_and_the_note_is_met(reply):
     meter, over = Meter(), {}
     before = (*HEAD, *turns(60))

@@ -71,8 +71,11 @@ def test_the_oldest_stretch_becomes_one_note_behind_the_anchor():
     assert done.messages[3:] == before[-TAIL:]
     note = done.messages[2]
     assert (note.role, note.synthetic, note.source, note.by_person) == ("user", True, None, False)
-    assert note.blocks[0] == Text(f"{TITLE}\n{NINE}")
+    before_words, after_words = NINE.split("\n- point 6\n")
+    assert note.blocks[0] == Text(f"{TITLE}\n{before_words}")
     assert note.blocks[1] == Text(quoted([f"u{i}" for i in range(15)]))
+    assert note.blocks[2:] == (Text(after_words),)
+    assert [line for line in note.text.split("\n") if re.match(r"\d\. ", line)] == NINE.split("\n")[::2]
 
 
 REPLIES = [
@@ -80,8 +83,12 @@ REPLIES = [
     ("the other order", "<summary>the summary</summary><analysis>hm</analysis>", "the summary"),
     ("words around them", "Here:\n<analysis>hm</analysis>\n<summary>\nthe summary\n</summary>\nDone.", "the summary"),
     ("upper case", "<ANALYSIS>hm</ANALYSIS><Summary>the summary</SUMMARY>", "the summary"),
-    ("no tags", "1. Primary request and intent", "1. Primary request and intent"),
-    ("no summary tags", "<analysis>hm</analysis>\n8. current work: all", "8. current work: all"),
+    ("no tags", "1. Primary request and intent\n- all", "1. Primary request and intent\n- all"),
+    ("no summary tags", "<analysis>hm</analysis>\n8. current work: all", "8. Current work\nall"),
+    ("headings that are marked up", "**8. Current work**\n- all\n## 9. Optional next step:\n- go on",
+     "8. Current work\n- all\n9. Optional next step\n- go on"),
+    ("thoughts of another kind", "<think>hm</think>\n<summary>the summary</summary>", "the summary"),
+    ("words that begin like a heading", "<summary>Current work went on.</summary>", "Current work went on."),
     (
         "a heading of ours",
         "<summary>\n[Compacted summary]\n> [All user messages, word for word]\nall of it</summary>",
@@ -91,7 +98,7 @@ REPLIES = [
     ("an analysis never closed", "<analysis>hm\n<summary>the summary</summary>", "the summary"),
     ("several lines", "<summary>\n1. A\n\n- b\n</summary>", "1. A\n\n- b"),
     ("an analysis that speaks of the tag", "<analysis>a <summary> now</analysis><summary>the summary", "the summary"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("reply", "expected"), [c[1:] for c in REPLIES], ids=[c[0] for c in REPLIES])
@@ -105,7 +112,8 @@ UNUSABLE = [
     ("nothing", "", "blank"),
     ("an empty summary", "<analysis>hm</analysis><summary>\n </summary>", "no summary"),
     ("only analysis", "<analysis>hm</analysis>", "no summary"),
-    ("words that are no summary", "I cannot help with that.", "no summary"),
+    ("words that are no summary", "The weather is fine.", "no summary"),
+    ("a refusal in words", "I cannot help with that.", "a refusal"),
     ("a reply that a filter cut", Reply(WRITTEN, "m", finish_reason="content_filter"), "content_filter"),
     ("an analysis never closed and no summary", "<analysis>hm hm hm", "no summary"),
     ("cut off", Reply(WRITTEN, "m", finish_reason="length"), "cut off after 2,048 tokens"),
@@ -121,7 +129,16 @@ def test_a_reply_that_cannot_be_used_fails_the_pass_and_the_messages_stay(reply,
     assert done.receipt.outcome == "failed"
     assert said in done.receipt.reason
     assert all(after is kept for after, kept in zip(done.messages, before, strict=True))
-    assert done.receipt.model_calls == len(requests) == 1
+    is_of_the_model = isinstance(reply, Exception)
+    assert done.receipt.model_calls == len(requests) == (1 if is_of_the_model else 2)
+    assert is_of_the_model or "(asked twice)" in done.receipt.reason
+    assert is_of_the_model or said in requests[1].system
+
+
+def test_a_reply_that_is_better_the_second_time_counts_and_the_receipt_says_so():
+    done, requests = summed(talk(20), " ", WRITTEN)
+    assert (done.receipt.outcome, len(requests)) == ("applied", 2)
+    assert done.receipt.notes == ("asked twice: scripted: the reply is blank (finish reason stop)",)
 
 
 def test_without_a_model_the_pass_fails_and_says_why():
@@ -235,7 +252,8 @@ def test_a_message_of_several_texts_is_one_and_a_picture_without_words_is_none()
 
 def test_where_no_person_spoke_there_is_no_block_for_their_words():
     done, _ = summed((*HEAD, *(agent(f"a{i} {LINE}") for i in range(30))))
-    assert len(note_of(done).blocks) == 1
+    assert [block.text.split("\n")[0] for block in note_of(done).blocks] == [TITLE]
+    assert "6. All user messages\nnone\n" in note_of(done).text
 
 
 @pytest.mark.parametrize("spec", ["summary", "summary(preserve_recent=4)", "summary(preserve_recent=0)"])
@@ -252,6 +270,7 @@ def test_over_ten_passes_no_word_of_a_person_is_lost_and_one_flat_note_stays(spe
         kept = [m.text for m in held if m.by_person][1:]
         assert carried_by(done) + kept == said
     assert sum(m.text.count(TITLE) for m in held) == sum(m.text.count(WORDS_TITLE) for m in held) == 1
+    assert held[:2] == HEAD
 
 
 # ---- where they are too many
@@ -330,9 +349,13 @@ def test_the_words_carried_weigh_no_more_than_their_share(said):
 # ---- its size
 
 
+def long_reply(words):
+    return "<summary>" + " ".join(f"word{i} of all" for i in range(words))
+
+
 @pytest.mark.parametrize("tokens", [1, 50, 300, 2_048])
 def test_the_summary_is_bounded_however_much_the_model_writes(tokens):
-    done, [request] = summed(talk(40), f"<summary>{LINE * 400}", spec=f"summary(max_summary_tokens={tokens})")
+    done, [request] = summed(talk(60), long_reply(600), spec=f"summary(max_summary_tokens={tokens})")
     assert request.max_output == tokens
     assert METER.text(note_of(done).blocks[0].text) <= tokens + METER.text(f"{TITLE}\n {CUT}") + 1
     assert note_of(done).blocks[0].text.endswith(CUT)
@@ -342,9 +365,7 @@ def long_talk(turns=100):
     return talk(turns, said="u{} " + LINE)
 
 
-@pytest.mark.parametrize(
-    "reply", [WRITTEN, f"<summary>{LINE * 400}"], ids=["a short reply", "a reply as long as it may be"]
-)
+@pytest.mark.parametrize("reply", [WRITTEN, long_reply(1_200)], ids=["a short reply", "a reply as long as it may be"])
 def test_a_target_that_holds_the_protected_set_the_summary_and_the_words_is_met(reply):
     meter, over = Meter(), {}
     for target in (*range(4_000, 5_000, 41), 7_000, 9_500):
@@ -357,7 +378,7 @@ def test_a_target_that_holds_the_protected_set_the_summary_and_the_words_is_met(
 
 @pytest.mark.parametrize("target", [800, 1_500, 2_500])
 def test_a_target_smaller_than_the_longest_summary_is_met_by_a_shorter_one(target):
-    done, _ = summed(long_talk(), f"<summary>{LINE * 400}", target=target, meter=Meter())
+    done, _ = summed(long_talk(), long_reply(1_200), target=target, meter=Meter())
     assert done.receipt.protected_tokens < 300
     assert not done.receipt.over_target, (done.receipt.tokens_after, done.receipt.target)
 
@@ -413,7 +434,7 @@ def test_ten_passes_of_the_extractive_stand_in_leave_one_flat_summary_of_nine_se
         new = talk(12, f"turn {turn}, part {{}}: set port_{turn} to {5_000 + turn}, please")[2:]
         held = compact((*held, *new), "summary", guard=Guard(METER, model=Extractive())).messages
     [note] = [m for m in held if is_summary(m)]
-    lines = note.blocks[0].text.split("\n")
+    lines = [line for line in note.text.split("\n") if not line.startswith(">")]
     assert [line for line in lines if re.match(r"\d\. ", line)] == [f"{n}. {t}" for n, t in enumerate(SECTIONS, 1)]
     assert not [line for line in lines if re.match(r"- (- |\d\. [A-Z]|\[Compacted|none$)", line)]
 

@@ -1,6 +1,7 @@
 """The command line: arguments only. Each command is a row of `COMMANDS` and calls one function, loaded when it is used.
 
-Exit codes: 0 done, 2 wrong usage or input (one line on standard error says what), 130 interrupted.
+Exit codes: 0 done, 2 wrong usage or input (one line on standard error says what), 3 not done yet (a run whose requests
+wait for replies; the last lines on standard output say what to do), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ _PATH = _arg("path", metavar="PATH", help="file, folder, pattern, - for standard
 _TYPE = _arg("--type", default="", metavar="TYPE", help="take all as agents of this type (primary, subagent, ...)")
 _LIMIT = _arg("--limit", type=int, metavar="N", help="read at most N transcripts")
 _FORMAT = _arg("--format", metavar="NAME", help="name the reader instead of recognising it")
+_LLM = (
+    _arg("--llm", default="", metavar="SPEC", help="what writes text: extractive, live, local, record:STORE, "
+         "replay:STORE, batch:FOLDER or module:Class (default: [llm] of the settings, else extractive: no model)"),
+    _arg("--model", default="", metavar="NAME", help="name of the model, as its server knows it"),
+    _arg("--base-url", default="", metavar="URL", help="an OpenAI-compatible server (default: OPENAI_BASE_URL)"),
+)  # fmt: skip
 _READ = (_PATH, _FORMAT, _TYPE, _LIMIT, _SETTINGS)
 
 TABLES = ("main", "budgets", "pairs", "sessions", "families", "rules", "distortion", "artifacts", "position", "age",
@@ -64,6 +71,7 @@ COMMANDS = (
             _PIN,
             _SETTINGS,
             _arg("--probes", nargs="+", default=[], metavar="FILE", help="hand-made probes beside those found"),
+            *_LLM,
             _arg("--out", metavar="DIR", help="folder of the run; the same again goes on (default runs/TIME-DIGEST)"),
             _arg("--seed", type=int, default=0, metavar="N", help="seed of the random control (default %(default)s)"),
             _arg("--jobs", type=int, default=0, metavar="N", help="worker processes (default: one a core)"),
@@ -112,6 +120,7 @@ COMMANDS = (
             _arg(
                 "--strategy", metavar="SPEC", help="NAME, NAME(field=value) or module:Class (default: by the settings)"
             ),
+            *_LLM,
             _arg("--target", type=int, metavar="N", help="weight in tokens that the result should not pass"),
             _COUNTER,
             _PIN,
@@ -147,6 +156,25 @@ COMMANDS = (
             _JSON,
         ),
         "compactlab validate fixtures/transcripts --study",
+    ),
+    Command(
+        "llm",
+        "import replies of a batch, install and serve a small local model, say which model would be asked",
+        (
+            _arg("action", choices=("import", "install", "serve", "status"), help="import FOLDER FILE, or one alone"),
+            _arg("folder", nargs="?", metavar="FOLDER", help="folder of a batch (import, status), or a store (status)"),
+            _arg(
+                "file", nargs="?", metavar="FILE", help="results, as OpenAI gives them or as {custom_id, text} (import)"
+            ),
+            _arg("--gguf", metavar="FILE", help="weights of another model (install, serve)"),
+            _arg("--host", default="127.0.0.1", help="address to serve on (%(default)s)"),
+            _arg("--port", type=int, default=0, metavar="N", help="port to serve on (default: a free one)"),
+            _arg("--window", type=int, metavar="N", help="window in tokens to serve with"),
+            *_LLM,
+            _SETTINGS,
+            _JSON,
+        ),
+        "compactlab llm status",
     ),
     Command(
         "list",
@@ -192,10 +220,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from compactlab.errors import CompactlabError
 
     try:
-        command: Callable[[argparse.Namespace], None] = importlib.import_module(
+        command: Callable[[argparse.Namespace], int | None] = importlib.import_module(
             f"compactlab.cli.{options.command}_command"
         ).main
-        command(options)
+        code = command(options)
         sys.stdout.flush()
     except CompactlabError as error:
         return _refuse(str(error))
@@ -207,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("compactlab: interrupted; a run goes on with the same command and --out its folder\n")
         return 130
-    return 0
+    return code or 0
 
 
 def _refuse(message: str) -> int:

@@ -25,7 +25,7 @@ def main(options: Namespace) -> None:
     """Compact one transcript, or say what would be done; print the receipt, and write what was asked for."""
     if options.target is not None and options.target <= 0:
         raise SpecError(f"--target {options.target}: expected a number of tokens above 0")
-    project = load(options.settings)
+    project = load(options.settings).asking(options.llm, options.model, options.base_url)
     transcript = _only(options)
     spec = options.strategy or project.strategy(transcript.agent_type)
     view = transcript.view(len(transcript.messages))

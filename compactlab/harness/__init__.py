@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 
 from msgspec.structs import replace
 
 import compactlab
 from compactlab import catalog
-from compactlab.errors import SpecError, TranscriptError
+from compactlab.errors import SpecError
 from compactlab.facts import FAMILIES, mine
+from compactlab.harness.corpus import engine, probes_of, sources, told_apart
 from compactlab.harness.cuts import SHARES, Cut, planned
-from compactlab.harness.session import CONTROLS, Job, keys, labels, scored
-from compactlab.harness.workers import pool_of
+from compactlab.harness.session import Job, keys, scored
+from compactlab.harness.workers import can_be_sent, pool_of
+from compactlab.llm import Model
+from compactlab.llm.build import settle
+from compactlab.llm.recorded import Missing
 from compactlab.pins import pinned
 from compactlab.probes import hand
 from compactlab.readers import surveys
@@ -48,6 +51,9 @@ DEFAULT_STRATEGIES = (
 )
 FOREIGN = 2
 """How many unrelated sessions each session's facts are held against to measure chance."""
+
+SPENDING = "spending.jsonl"
+"""File of a run's folder in which its processes add up what a model cost, where there is a cap."""
 
 Progress = Callable[[int, int, str], None]
 
@@ -98,6 +104,15 @@ class Settings:
         made = [catalog.strategy(s) if isinstance(s, str) else s for s in self.strategies]
         return tuple({repr(strategy): strategy for strategy in made}.values())
 
+    @property
+    def uses_model(self) -> bool:
+        """True if one of the strategies asks a model."""
+        return any(strategy.uses_model for strategy in self.built)
+
+    def model(self, ledger: Path) -> Model | None:
+        """The project's model, or None where no strategy asks one."""
+        return self.project.model(ledger) if self.uses_model else None
+
 
 def run(
     paths: str | Path | Iterable[str | Path],
@@ -112,37 +127,54 @@ def run(
     Hand-made probes are taken from `NAME.probes.jsonl` beside each `NAME.jsonl`, and from `settings.probes`. *progress*
     is called with blocks done, blocks in all, and the session. Raises `TranscriptError`, `SpecError`, `UnknownName` or
     `RunError` before anything is run; a case that fails later is a row with its error.
+
+    A case that waits for a model's reply (see `compactlab.llm.batch`) has no row yet and is told of in `pending` of the
+    results; the same run into the same folder goes on. `Missing`, after all else was run, if a reply cannot be had.
     """
     settings = settings or Settings()
+    if progress:
+        progress(0, 0, "mining facts")
     corpus = _Corpus.read([paths] if isinstance(paths, str | Path) else paths, settings)
     folder = Path(out) if out else Path("runs", f"{datetime.now():%Y%m%d-%H%M%S}-{corpus.manifest.digest()}")  # noqa: DTZ005
-    writer = Writer(folder, corpus.manifest, corpus.made_by)
+    model = settings.model(folder / SPENDING)
+    name = "" if model is None else settings.project.identity(model)
+    writer = Writer(folder, replace(corpus.manifest, model=name), corpus.made_by)
     try:
-        with pool_of(corpus.workers) as pool:
-            _write(writer, corpus, pool, progress)
+        with pool_of(corpus.workers(model)) as pool:
+            lacking = _write(writer, corpus.jobs(writer.done, pool, model), pool, progress)
     finally:
         writer.close()
+        settle(model)
     results = Results(folder)
     results.unread = corpus.unread
+    results.pending = tuple(block.records[0].reason for block in lacking if block.lacks == "pending")
+    missing = [block.records[0].reason for block in lacking if block.lacks == "missing"]
+    if missing:
+        more = f"; {len(missing) - 1} more lack theirs too" if len(missing) > 1 else ""
+        raise Missing(f"{missing[0]}{more}; all other rows stand in {folder}")
     return results
 
 
-def _write(writer: Writer, corpus: _Corpus, pool: ProcessPoolExecutor | None, progress: Progress | None) -> None:
-    if progress:
-        progress(0, 0, "mining facts")
-    jobs = corpus.jobs(writer.done, pool)
+def _write(
+    writer: Writer, jobs: Sequence[Job], pool: ProcessPoolExecutor | None, progress: Progress | None
+) -> list[Block]:
+    """Write all blocks in order; give those that lack a model's reply, without the controls of their size."""
     total = sum(len(keys(job)) for job in jobs)
     done = 0
+    lacking: list[Block] = []
     for job, blocks in _in_order(jobs, pool):
         made = iter(blocks)
         for key in keys(job):
             if key in writer.done:
                 writer.keep(key)
+            elif (block := next(made)).lacks:
+                lacking += [] if key.size_of else [block]
             else:
-                writer.write(next(made))
+                writer.write(block)
             done += 1
             if progress:
                 progress(done, total, job.transcript.id)
+    return lacking
 
 
 def _in_order(jobs: Sequence[Job], pool: ProcessPoolExecutor | None) -> Iterator[tuple[Job, Iterable[Block]]]:
@@ -172,12 +204,12 @@ class _Corpus:
     def read(cls, paths: Iterable[str | Path], settings: Settings) -> _Corpus:
         types = settings.agent_type or settings.project.agent_types
         readings = surveys(paths, agent_type=types, limit=settings.limit)
-        found = _told_apart([transcript for reading in readings for transcript in reading.transcripts])
+        found = told_apart([transcript for reading in readings for transcript in reading.transcripts])
         ordered = tuple(_pinned(t, settings) for t in sorted(found, key=lambda t: t.id))
         meter = Meter(settings.counter)
         cuts = {t.id: planned(t, settings.cuts, settings.window, settings.project.marks, meter) for t in ordered}
         unread = (line for reading in readings for line in reading.unread)
-        return cls(settings, ordered, _probes(ordered, settings.probes), cuts, tuple(unread))
+        return cls(settings, ordered, probes_of(ordered, settings.probes), cuts, tuple(unread))
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -187,7 +219,7 @@ class _Corpus:
             compactlab=compactlab.__version__,
             scorer=SCORER_VERSION,
             counter=settings.counter,
-            counter_version=_engine(settings.counter),
+            counter_version=engine(settings.counter),
             seed=settings.seed,
             cuts=cuts if settings.window is None else (f"window {settings.window}",),
             budgets=settings.budget_names,
@@ -195,15 +227,17 @@ class _Corpus:
             corpus=self._digest(),
             sessions=tuple(t.id for t in self.transcripts),
             families=FAMILIES,
+            asked_by=settings.project.described_model() if settings.uses_model else "",
             plugins={" at the size of ".join(filter(None, label)): made for label, made in self._made_by.items()},
         )
 
-    @property
-    def workers(self) -> int:
-        """How many processes: never more than sessions, and one where a strategy is the main script's own."""
-        if any(type(strategy).__module__ == "__main__" for strategy in self.settings.built):
-            return 1
-        return min(self.settings.jobs or os.cpu_count() or 1, len(self.transcripts))
+    def workers(self, model: Model | None) -> int:
+        """How many processes: never more than sessions, and one where a strategy is the main script's own, or the model
+        cannot be sent to another process.
+        """
+        own = any(type(strategy).__module__ == "__main__" for strategy in self.settings.built)
+        jobs = min(self.settings.jobs or os.cpu_count() or 1, len(self.transcripts))
+        return 1 if own or (jobs > 1 and not can_be_sent(model)) else jobs
 
     def _digest(self) -> str:
         """Digest of all messages and probes, wherever the files lie and whatever their format."""
@@ -220,15 +254,9 @@ class _Corpus:
 
     @cached_property
     def _made_by(self) -> dict[tuple[str, str], str]:
-        scored_by = [catalog.digest("metrics", name) for name in catalog.names("metrics")]
-        own = {repr(strategy): catalog.source_digest(type(strategy).__module__) for strategy in self.settings.built}
-        own |= {control: catalog.source_digest(f"compactlab.controls.{control}") for control in CONTROLS}
-        return {
-            (label, size_of): _short([*scored_by, own.get(label, ""), own.get(size_of, "")])
-            for label, size_of, _ in labels(self.settings.built, ())
-        }
+        return sources(self.settings.built, self.settings.project)
 
-    def jobs(self, done: frozenset[Key], pool: ProcessPoolExecutor | None) -> list[Job]:
+    def jobs(self, done: frozenset[Key], pool: ProcessPoolExecutor | None, model: Model | None) -> list[Job]:
         """One job a session, with its facts and what other sessions say of them."""
         messages = [transcript.messages for transcript in self.transcripts]
         facts = list(pool.map(mine, messages) if pool else map(mine, messages))
@@ -249,6 +277,7 @@ class _Corpus:
                 self.settings.counter,
                 self.settings.seed,
                 self._made_by,
+                model=model,
             )
             jobs.append(job.without(done))
         return jobs
@@ -260,41 +289,7 @@ class _Corpus:
         return tuple(t for t in after if t.cluster != mine_too)[:FOREIGN]
 
 
-def _told_apart(transcripts: Sequence[Transcript]) -> list[Transcript]:
-    """Lead ids that sessions of several folders share by the folder's name; the same session twice is an error."""
-    held = Counter(t.id for t in transcripts)
-    named = [t if held[t.id] == 1 else replace(t, id=f"{Path(t.path).parent.name}/{t.id}") for t in transcripts]
-    doubled = next((name for name, times in Counter(t.id for t in named).items() if times > 1), None)
-    if doubled is not None:
-        raise TranscriptError(f"session {doubled!r} was given more than once; expected each session once")
-    return named
-
-
 def _pinned(transcript: Transcript, settings: Settings) -> Transcript:
     """The transcript with what the settings pin."""
     pins = (*settings.project.pins(transcript.agent_type), *settings.pins)
     return replace(transcript, messages=pinned(transcript.messages, pins)) if pins else transcript
-
-
-def _short(digests: Iterable[str]) -> str:
-    return hashlib.sha256("|".join(digests).encode()).hexdigest()[:12]
-
-
-def _engine(counter_name: str) -> str:
-    """The package behind a counter, with its version."""
-    if counter_name == "chars/4":
-        return "no tokenizer"
-    package = "tiktoken" if counter_name.startswith("tiktoken:") else "toktok-rs"
-    return f"{package} {version(package)}"
-
-
-def _probes(transcripts: Sequence[Transcript], files: Sequence[Path]) -> dict[str, tuple[hand.Probe, ...]]:
-    """Probes by session: those beside its file, and those of *files* named after it."""
-    found: dict[str, tuple[hand.Probe, ...]] = defaultdict(tuple)
-    for transcript in transcripts:
-        beside = hand.beside(Path(transcript.path)) if transcript.path else None
-        own = [f for f in files if f.name.removesuffix(".jsonl").removesuffix(".probes") == transcript.id]
-        named = list(files) if len(transcripts) == 1 else own
-        for file in dict.fromkeys([*([beside] if beside else []), *named]):
-            found[transcript.id] += hand.load(file)
-    return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -14,21 +15,24 @@ from compactlab.compaction import Compaction, Guard, compact
 from compactlab.controls import bag, null, oracle, random_lines, regex_lines
 from compactlab.controls import random as random_units
 from compactlab.facts import Fact
+from compactlab.harness.answers import Answers
 from compactlab.harness.cuts import Cut, spoken_by_agent
 from compactlab.harness.fates import in_order, stories, verdict
+from compactlab.harness.rows import Rows, left_by
+from compactlab.llm import Model, ModelError
 from compactlab.metrics import Case, Score, Trial
 from compactlab.metrics.distortion import mutated
 from compactlab.metrics.position import standing
 from compactlab.probes.decoys import decoys_needed
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, matcher_of
-from compactlab.receipt import Receipt
-from compactlab.records import Block, Key, Record
+from compactlab.records import Block, Key
+from compactlab.redaction import redacted
 from compactlab.settings import Project
 from compactlab.strategies import Strategy
 from compactlab.summary.budgets import budget_tokens
 from compactlab.tokens import Meter
-from compactlab.transcript import Message, Messages, Transcript
+from compactlab.transcript import Transcript
 
 DRAWS = 20
 DRAWN = {"random": random_units.trial, "random_lines": random_lines.trial}
@@ -36,10 +40,16 @@ CHOSEN = {"regex_lines": regex_lines.trial, "oracle": oracle.trial}
 OF_A_SIZE = (*DRAWN, *CHOSEN)
 CONTROLS = (*OF_A_SIZE, "bag", "null")
 
+_Left = dict[tuple[str, str], Compaction | ModelError]
+"""By strategy and budget what a pass came to, or which reply it lacks."""
+
 
 @dataclass(frozen=True)
 class Job:
-    """Everything that a worker needs for one session; `common` are values found in two other sessions or more."""
+    """Everything that a worker needs for one session; `common` are values found in two other sessions or more.
+
+    Without a `model`, which is then the one that all sessions share, that of the project is built where it is needed.
+    """
 
     transcript: Transcript
     facts: tuple[Fact, ...]
@@ -54,6 +64,7 @@ class Job:
     seed: int
     made_by: dict[tuple[str, str], str]
     done: frozenset[Key] = field(default_factory=frozenset)
+    model: Model | None = None
 
     def without(self, done: frozenset[Key]) -> Job:
         """The same job, told which of its keys need not be made."""
@@ -108,9 +119,13 @@ class _Session:
         self.excluded = frozenset(i for i, fact in enumerate(self.facts) if fact.value in job.common)
         self.hand = HandProbes(job.probes)
 
+    @cached_property
+    def model(self) -> Model:
+        return self.job.model or self.job.project.model()
+
     def at(self, cut: Cut, wanted: Sequence[Key]) -> Iterator[Block]:
         """Make the blocks of one cut; what fails is a block with its error."""
-        rows = _Rows(self.job, cut)
+        rows = Rows(self.job.transcript, cut, self.job.made_by)
         if cut.skipped:
             yield rows.block(wanted[0], [], "skipped", cut.skipped)
             return
@@ -120,7 +135,7 @@ class _Session:
         except Exception as error:  # noqa: BLE001  # a case that fails is a row with its error, not the end of the run
             yield from (rows.block(key, [], "failed", _said(error)) for key in wanted)
             return
-        left: dict[tuple[str, str], Compaction] = {}
+        left: _Left = {}
         for key in wanted:
             try:
                 if key.strategy == "facts":
@@ -168,7 +183,7 @@ class _Session:
                 scores.append(Score("needed_by_chance", chance.get(family, 0.0), needed, family))
         return scores
 
-    def _block(self, key: Key, case: Case, rows: _Rows, left: dict[tuple[str, str], Compaction]) -> Block:
+    def _block(self, key: Key, case: Case, rows: Rows, left: _Left) -> Block:
         if key.strategy == "null":
             return rows.block(key, metrics.measure(Trial(case, null.build(case))), "applied")
         if key.strategy == "bag":
@@ -179,24 +194,30 @@ class _Session:
             left[spec, key.budget] = self._compacted(spec, key.budget, case)
         seconds = time.perf_counter() - started
         compaction = left[spec, key.budget]
+        if isinstance(compaction, ModelError):
+            return rows.unanswered(key, compaction)
         receipt = compaction.receipt
         trial = Trial(case, compaction.messages, receipt)
         if receipt.outcome == "failed":
-            return rows.block(key, [], "failed", receipt.reason)
+            return rows.block(key, [], "failed", receipt.reason, model=receipt.model)
         if key.size_of:
             return self._of_size(key, case, rows, trial.tokens)
-        block = rows.block(key, _measured(trial), receipt.outcome, receipt.reason, model=receipt.model)
+        said = receipt.reason or (redacted("; ".join(receipt.notes)) if receipt.model else "")
+        block = rows.block(key, _measured(trial), receipt.outcome, said, model=receipt.model)
         changed = mutated(trial)
         verdicts = [verdict(trial.presence, fact, changed) for fact in in_order(case.needed)]
-        result = _left(compaction, case.base) | {"needed": verdicts}
+        result = left_by(compaction, case.base) | {"needed": verdicts}
         return msgspec.structs.replace(block, compaction=result, seconds=seconds)
 
-    def _compacted(self, spec: str, budget: str, case: Case) -> Compaction:
+    def _compacted(self, spec: str, budget: str, case: Case) -> Compaction | ModelError:
+        """The compaction, or which reply it lacks."""
         strategy = next(s for s in self.job.strategies if repr(s) == spec)
         target = budget_tokens(budget, case.tokens) if budget else None
-        return compact(case.base, strategy, target=target, guard=Guard(self.meter, model=self.job.project.model()))
+        answers = Answers(self.model) if strategy.uses_model else None
+        compaction = compact(case.base, strategy, target=target, guard=Guard(self.meter, model=answers))
+        return (answers and answers.lacks) or compaction
 
-    def _of_size(self, key: Key, case: Case, rows: _Rows, tokens: int) -> Block:
+    def _of_size(self, key: Key, case: Case, rows: Rows, tokens: int) -> Block:
         """A control of a certain size; strategies and budgets that come to the same size share it."""
         name = f"{key.strategy} of {tokens} tokens"
         scores = case.cached(name, lambda: self._control(key, case, tokens))
@@ -233,60 +254,3 @@ def _of_control(trial: Trial) -> list[Score]:
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Makes blocks of records for one session at one cut."""
-
-    job: Job
-    cut: Cut
-
-    def block(self, key: Key, scores: Iterable[Score], outcome: str, reason: str = "", **head: Any) -> Block:  # noqa: ANN401  # the fields of Record
-        """The outcome first, then a row a score; *head* are further fields of the first row, `draws` of all."""
-        row = self._row(key, head.pop("draws", 1))
-        records = [row(**score._asdict()) for score in scores]
-        made_by = self.job.made_by[key.strategy, key.size_of]
-        first = row("outcome", n=len(records), outcome=outcome, reason=reason, made_by=made_by, **head)
-        return Block((first, *records))
-
-    def _row(self, key: Key, draws: int) -> Callable[..., Record]:
-        transcript = self.job.transcript
-
-        def row(metric: str, **fields: Any) -> Record:  # noqa: ANN401  # the fields of Record
-            return Record(
-                session=key.session,
-                agent_type=transcript.agent_type,
-                cluster=transcript.cluster or transcript.id,
-                cut=key.cut,
-                index=self.cut.before,
-                strategy=key.strategy,
-                metric=metric,
-                size_of=key.size_of,
-                budget=key.budget,
-                draws=draws,
-                **fields,
-            )
-
-        return row
-
-
-def _left(compaction: Compaction, base: Messages) -> dict[str, Any]:
-    """What a pass left, to be had again from the base: runs of kept positions, and messages that it edited or made."""
-    position = {id(message): i for i, message in enumerate(base)}
-    entries: list[list[int] | dict[str, Any]] = []
-    for message in compaction.messages:
-        at = position.get(id(message))
-        if at is None:
-            entries.append(_plain(message))
-        elif entries and isinstance(entries[-1], list) and entries[-1][1] == at - 1:
-            entries[-1][1] = at
-        else:
-            entries.append([at, at])
-    receipt: Receipt = compaction.receipt
-    return {"outcome": receipt.outcome, "restored": list(receipt.restored), "messages": entries}
-
-
-def _plain(message: Message) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.to_builtins(message)
-    return plain

@@ -6,6 +6,7 @@ in one process.
 
 from __future__ import annotations
 
+import pickle
 import signal
 import sys
 import threading
@@ -31,6 +32,15 @@ def pool_of(workers: int) -> Iterator[ProcessPoolExecutor | None]:
         pool.shutdown(wait=False, cancel_futures=True)
         for child in set(active_children()) - others:
             child.terminate()
+
+
+def can_be_sent(value: object) -> bool:
+    """True if a value can go to another process."""
+    try:
+        pickle.dumps(value)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return False
+    return True
 
 
 def _start(pool: ProcessPoolExecutor, workers: int) -> None:

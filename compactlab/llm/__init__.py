@@ -31,6 +31,10 @@ class Pending(ModelError):  # noqa: N818  # same
     """The reply is not there yet: the request was written down, to be answered elsewhere."""
 
 
+class NotAsked(ModelError):  # noqa: N818  # same
+    """The model was not asked: the call would have passed a cap."""
+
+
 class Request(msgspec.Struct, frozen=True):
     """What a model is asked: instructions, the material rendered as text, how much it may answer.
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from compactlab.llm import Reply, Request
-from compactlab.llm.prompts import SECTIONS
-from compactlab.tokens import DEFAULT_COUNTER, counter
+from compactlab.llm.prompts import SECTIONS, rendered
+from compactlab.tokens import DEFAULT_COUNTER, counter, truncated
 from compactlab.tools import decoded, tool_name
 from compactlab.transcript import Message, Text, ToolCall, ToolResult
 
@@ -60,7 +60,9 @@ class _Line(NamedTuple):
 
 
 class Extractive:
-    """Answers `summary` with the nine sections and `reflect` with bullets, both made of lines of the material."""
+    """Answers `summary` with the nine sections and `reflect` with bullets, both made of lines of the material; `merge`
+    with the one or the other, whichever is asked for.
+    """
 
     name = "extractive"
     window: int | None = None
@@ -68,7 +70,7 @@ class Extractive:
     def reply(self, request: Request) -> Reply:
         """Pick and sort lines up to `max_output` tokens."""
         lines = _lines(request.material)
-        if request.purpose == "reflect":
+        if request.purpose == "reflect" or (request.purpose == "merge" and SECTIONS[0] not in request.prompt):
             text = _bullets(lines, request.max_output)
         else:
             text = _WRAPPED.format(_summary(request, lines, request.max_output - _weigh(_WRAPPED)))
@@ -135,6 +137,9 @@ def _summary(request: Request, lines: list[_Line], budget: int) -> str:
     for line in _fitting([line for line in lines if line.text not in used], left):
         section = "Files and code sections" if line.origin in {"tool", "error"} else "Problem solving"
         filled[section].append(line.text)
+    if not any(items for title, items in filled.items() if title != "All user messages"):
+        last = " ".join(rendered(request.material).rpartition("\n")[2].split())[:LONGEST_LINE]
+        filled["Current work"] = [cut] if (cut := truncated(last, left)) else []
     return _laid_out(filled)
 
 

@@ -37,7 +37,8 @@ def figure(pool: Pool, summary: Summary) -> Figure:
     _dressed(right, spans, "turns of the agent since the last mention")
     left.set_ylabel("bound retention (share of facts at risk)")
     canvas.suptitle(f"Where facts are lost: {summary.at_risk:,} at risk in {summary.cuts} cuts", fontsize=11)
-    canvas.legend(frameon=False, fontsize=8.5, loc="outside right upper")
+    if left.get_legend_handles_labels()[0]:
+        canvas.legend(frameon=False, fontsize=8.5, loc="outside right upper")
     return signed(canvas, summary)
 
 

@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 
 from compactlab.errors import SpecError
 from compactlab.llm import Model
+from compactlab.llm.prompts import DEFAULT, Prompts
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Messages, Text
 
@@ -32,7 +33,7 @@ class Context:
 
     `target` is the weight in tokens that the whole result should not pass, or None; `originals` are the messages as
     they were before any earlier step of the same compaction. `alternates` says that person and agent must take turns in
-    what comes out: a tail then begins with a person's words.
+    what comes out: a tail then begins with a person's words. `prompts` are the words that a model is asked in.
     """
 
     meter: Meter
@@ -40,6 +41,7 @@ class Context:
     model: Model | None = None
     originals: Messages = ()
     alternates: bool = False
+    prompts: Prompts = DEFAULT
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from compactlab.history import anchor, protected, units
@@ -68,6 +68,26 @@ def with_note(messages: Messages, keep: frozenset[int], left: Message) -> Messag
     head = [messages[i] for i in range(last_of_anchor + 1) if i in keep]
     rest = [messages[i] for i in range(last_of_anchor + 1, len(messages)) if i in keep]
     return (*head, left, *rest)
+
+
+def positions(messages: Messages, keep: frozenset[int]) -> tuple[int, ...]:
+    """Where the messages that go stand: `gone` of a slide lists them in this order."""
+    return tuple(i for i in range(len(messages)) if i not in keep)
+
+
+def with_unread(messages: Messages, keep: frozenset[int], unread: Iterable[int], context: Context) -> frozenset[int]:
+    """Let what no model read stay: nothing is removed that stands in no note.
+
+    Where turns must alternate, what stays begins with a person's words, so a little that was read may stay too.
+    """
+    stays = set(unread)
+    if context.alternates and stays:
+        going = positions(messages, keep)
+        at = going.index(min(stays))
+        while at > 0 and not messages[going[at]].by_person:
+            at -= 1
+            stays.add(going[at])
+    return keep | stays
 
 
 def originals(gone: Messages, context: Context) -> Messages:

@@ -1,22 +1,28 @@
 """`sliding_reflect`: the same slide, but a model first reads what goes and writes down what it carried.
 
-Follows the seed document's Sliding reflect: the note rides on as `[Threads I carried forward]`. If the model fails the
-pass becomes a plain slide and says so; threads that an earlier pass carried are then carried on as they are.
+Follows the seed document's Sliding reflect: the agent writes to itself, in the voice that its system message gives it,
+and the note rides on as `[Threads I carried forward]`. It reads all that goes, in parts where its window is small. If
+the model fails, also when asked once more, the pass becomes a plain slide and says so; threads that an earlier pass
+carried are then carried on as they are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from compactlab.llm import ModelError, Request, asked
-from compactlab.llm.prompts import REFLECT_SYSTEM, VERSION, reflect_prompt
+from compactlab.llm import ModelError, Request
+from compactlab.llm.checks import Terms, answered, is_no_answer
+from compactlab.llm.parts import Part, Reader, room_for_material
+from compactlab.llm.prompts import rendered
 from compactlab.markers import THREADS
 from compactlab.strategies import Compacted, Context, Strategy, note
 from compactlab.strategies._notes import without_headings
-from compactlab.strategies._slide import originals, slide, with_note
+from compactlab.strategies._slide import positions, slide, with_note, with_unread
+from compactlab.strategies._stretch import Stretch
 from compactlab.strategies.sliding_window import marker, removed_before
-from compactlab.transcript import Message, Messages
+from compactlab.transcript import Message, Messages, Text
 
 ALIASES = ("reflect",)
 
@@ -40,20 +46,76 @@ class SlideAndReflect(Strategy):
         keep, gone, is_needed = slide(messages, context, self.preserve_recent, reserve, is_threads)
         if not is_needed:
             return Compacted(messages)
+        stretch = Stretch(gone, context.originals or messages, context)
+        earlier = "\n".join(
+            m.text.removeprefix(THREADS).strip() for m in gone if m.text.startswith(THREADS) and m.synthetic
+        )
+        writer = _Writer(context, self.max_note_tokens, stretch)
         try:
-            said = without_headings(asked(context.model, self._request(originals(gone, context))))
-            if not said:
-                raise ModelError("the reply holds nothing but a heading")  # noqa: TRY301  # joins the fallback
+            read = writer.reader().read(stretch.read)
         except ModelError as error:
-            earlier = [m.text.removeprefix(THREADS).strip() for m in gone if m.text.startswith(THREADS) and m.synthetic]
-            left = note("\n".join([THREADS, *earlier])) if earlier else marker(gone)
+            if is_no_answer(error):
+                raise
+            left = note(f"{THREADS}\n{earlier}") if earlier else marker(gone)
             return Compacted(with_note(messages, keep, left), (f"a plain slide: {error}",))
+        going = positions(messages, keep)
+        keep = with_unread(messages, keep, (going[i] for i in read.unread), context)
+        said, struck = stretch.written(read.text, earlier)
         text = context.meter.truncated(said, self.max_note_tokens)
-        return Compacted(with_note(messages, keep, note(f"{THREADS}\n{text}")))
+        notes = (*read.notes, *writer.notes, *struck)
+        return Compacted(with_note(messages, keep, note(f"{THREADS}\n{text}")), notes)
 
-    def _request(self, gone: Messages) -> Request:
-        prompt, longest = reflect_prompt(gone), self.max_note_tokens
-        return Request("reflect", REFLECT_SYSTEM, prompt, gone, longest, prompt_version=VERSION)
+
+@dataclass(frozen=True)
+class _Writer:
+    """Asks for the note on a part, or makes one of several."""
+
+    context: Context
+    longest: int
+    stretch: Stretch
+    notes: list[str] = field(default_factory=list)
+
+    def reader(self) -> Reader:
+        prompts, meter = self.context.prompts, self.context.meter
+        frame = meter.text(self._system) + max(meter.text(prompts.reflect("")), meter.text(prompts.reflect_merge("")))
+        window = self.context.model.window if self.context.model else None
+        return Reader(self._ask, self._merge, meter, room_for_material(window, self._output, frame))
+
+    @property
+    def _output(self) -> int:
+        window = self.context.model.window if self.context.model else None
+        return self.longest if window is None else min(self.longest, max(1, window // 4))
+
+    @property
+    def _system(self) -> str:
+        return self.context.prompts.reflecting(self.stretch.persona())
+
+    def _ask(self, part: Part, _alone: bool) -> str:
+        return self._text("reflect", self.context.prompts.reflect(part.text), part.material, part.text)
+
+    def _merge(self, texts: Sequence[str], _is_last: bool) -> str:
+        together = "\n".join(texts)
+        if self.context.meter.text(together) <= self.longest:
+            return together
+        notes = tuple(Message("user", (Text(text),), synthetic=True) for text in texts)
+        shown = rendered(notes)
+        return self._text("merge", self.context.prompts.reflect_merge(shown), notes, shown)
+
+    def _text(self, purpose: str, prompt: str, material: Messages, source: str) -> str:
+        prompts, meter = self.context.prompts, self.context.meter
+        request = Request(
+            "merge" if purpose == "merge" else "reflect",
+            self._system,
+            prompt,
+            material,
+            self._output,
+            prompt_version=prompts.version,
+        )
+        weight = max(meter.text(source), meter.messages(material))
+        terms = Terms(weight, meter.text, retry=prompts.retry, clean=without_headings)
+        answer = answered(self.context.model, request, terms)
+        self.notes.extend(answer.notes)
+        return answer.text
 
 
 def is_threads(message: Message) -> bool:

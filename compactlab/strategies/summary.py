@@ -1,39 +1,45 @@
 """`summary`: the oldest stretch goes to a model and comes back as one block of nine sections.
 
-Follows the seed document's Summary. What a model cannot be trusted with is done by code: a person's messages are
-carried word for word (up to 4,000 tokens or a quarter of the target, standing rules the last to be cut, cuts marked),
-and so are those that an earlier summary carried. The model's `<analysis>` is dropped. A blank or failed reply fails the
-pass; the messages then stay as they are.
+Follows the seed document's Summary. What a model cannot be trusted with is done by code: under the sixth heading a
+person's messages are carried word for word (up to 4,000 tokens or a quarter of the target, standing rules in a block of
+their own and the last to be cut, cuts marked), and so are those that an earlier summary carried. The model reads all
+that goes, in parts where its window is small; an earlier summary is brought up to date, not summarised again. Its
+`<analysis>` is dropped, secrets are redacted before and after, quotations that no person said are struck. A reply that
+cannot be used is asked for once more, then the pass fails and the messages stay as they are; what was not read stays.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from msgspec.structs import replace
 
 from compactlab.history import protected
-from compactlab.llm import ModelError, Request, asked
-from compactlab.llm.prompts import SECTIONS, SUMMARY_SYSTEM, VERSION, summary_prompt
+from compactlab.llm import Request
+from compactlab.llm.checks import Terms, answered, sections
+from compactlab.llm.parts import Part, Reader, room_for_material
+from compactlab.llm.prompts import SECTIONS
+from compactlab.llm.quotes import unsaid
 from compactlab.markers import CUT, SUMMARY
 from compactlab.strategies import Compacted, Context, Strategy
-from compactlab.strategies._carried import carried, quoted, spoken
+from compactlab.strategies._carried import carried, is_carried, quoted, rules_among
 from compactlab.strategies._notes import without_headings
-from compactlab.strategies._slide import originals, slide, with_note
+from compactlab.strategies._slide import positions, slide, with_note, with_unread
+from compactlab.strategies._stretch import Stretch, has_words
 from compactlab.transcript import Message, Messages, Text
 
 ALIASES = ("summarize", "summarise")
 LEAST = 128
 """Tokens under which nothing is sent to a model: a summary could hardly be shorter."""
 MAX_CARRIED = 4_000
+RULES_SHARE = 8
+"""Part of the room for a person's words that the standing rules among them may take: one of so many."""
+SIXTH = SECTIONS[5]
 
 OVERHEAD = 24
 """Tokens of headings, marks and the message itself, beside what the model and the person said."""
-
-_ANALYSIS = re.compile(r"<analysis>(?:.*?</analysis>|.*?(?=<summary>)|.*)", re.DOTALL | re.IGNORECASE)
-_SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,43 +67,117 @@ class Summarise(Strategy):
             return Compacted(messages)
         if context.meter.messages(gone) < LEAST:
             return Compacted(messages, (f"less than {LEAST} tokens to summarise",))
-        material = _material(gone, context)
-        task = summary_prompt(material)
-        request = Request("summary", SUMMARY_SYSTEM, task, material, longest, prompt_version=VERSION)
-        summary = without_headings(parsed(asked(context.model, request)))
-        kept = context.meter.truncated(summary, longest)
-        text = f"{SUMMARY}\n{kept}" + ("" if kept == summary else f" {CUT}")
-        words = carried(spoken(originals(gone, context)), room, context.meter)
-        blocks = (Text(text), Text(quoted(words))) if words else (Text(text),)
-        return Compacted(with_note(messages, keep, Message("user", blocks, synthetic=True)))
+        stretch = Stretch(gone, context.originals or messages, context)
+        fresh = [i for i, message in enumerate(stretch.read) if not is_summary(message)]
+        material = tuple(stretch.read[i] for i in fresh)
+        if not any(map(has_words, material)):
+            return Compacted(messages, ("nothing to summarise: no words, calls or results",))
+        writer = _Writer(context, longest, tuple(map(_own, filter(is_summary, stretch.read))))
+        read = writer.reader().read(material)
+        unread = frozenset(fresh[i] for i in read.unread)
+        text, struck = stretch.written(read.text, writer.previous)
+        unsaid_in_sixth = unsaid("\n".join(part for title, part in sections(text) if title == SIXTH), stretch.said)
+        said = _said(stretch.words(unread), room, context)
+        left = Message("user", _blocks(_bounded(text, longest, context), said), synthetic=True)
+        going = positions(messages, keep)
+        keep = with_unread(messages, keep, (going[i] for i in unread), context)
+        return Compacted(with_note(messages, keep, left), (*read.notes, *writer.notes, *struck, *unsaid_in_sixth))
 
     def _longest(self, messages: Messages, context: Context, room: int) -> int:
-        """Tokens that the summary may have: what its parameter says, less where the target leaves less."""
+        """Tokens that the summary may have: what its parameter says, less where the target or the model leave less."""
+        window = context.model.window if context.model else None
+        longest = min(self.max_summary_tokens, self.max_summary_tokens if window is None else max(1, window // 4))
         if context.target is None:
-            return self.max_summary_tokens
+            return longest
         held = context.meter.messages(messages[i] for i in protected(messages))
-        return min(self.max_summary_tokens, max(LEAST, context.target - held - room - OVERHEAD))
+        return min(longest, max(LEAST, context.target - held - room - OVERHEAD))
 
 
-def _material(gone: Messages, context: Context) -> Messages:
-    """What the model is to read: the originals; of an earlier summary what the model wrote, not what was carried."""
-    return tuple(replace(m, blocks=m.blocks[:1]) if is_summary(m) else m for m in originals(gone, context))
+@dataclass(frozen=True)
+class _Writer:
+    """Asks for the summary of a part, or of several summaries; *earlier* are the notes of the passes before."""
+
+    context: Context
+    longest: int
+    earlier: Messages
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def previous(self) -> str:
+        """What the model wrote on the passes before, as it stands in the notes."""
+        return "\n".join(message.text for message in self.earlier)
+
+    def reader(self) -> Reader:
+        prompts, meter = self.context.prompts, self.context.meter
+        frames = (prompts.summary("", self.previous), prompts.merge("", self.previous))
+        frame = meter.text(prompts.summary_system) + max(map(meter.text, frames))
+        window = self.context.model.window if self.context.model else None
+        return Reader(self._ask, self._merge, meter, room_for_material(window, self.longest, frame))
+
+    def _ask(self, part: Part, alone: bool) -> str:
+        earlier, previous = (self.earlier, self.previous) if alone else ((), "")
+        prompt = self.context.prompts.summary(part.text, previous)
+        return self._text("summary", prompt, (*earlier, *part.material), f"{previous}{part.text}")
+
+    def _merge(self, texts: Sequence[str], is_last: bool) -> str:
+        shown = "\n\n".join(f"[part {number}]\n{text}" for number, text in enumerate(texts, 1))
+        earlier, previous = (self.earlier, self.previous) if is_last else ((), "")
+        notes = tuple(Message("user", (Text(text),), synthetic=True) for text in texts)
+        return self._text("merge", self.context.prompts.merge(shown, previous), (*earlier, *notes), previous + shown)
+
+    def _text(self, purpose: str, prompt: str, material: Messages, source: str) -> str:
+        prompts, meter = self.context.prompts, self.context.meter
+        request = Request(
+            "merge" if purpose == "merge" else "summary",
+            prompts.summary_system,
+            prompt,
+            material,
+            self.longest,
+            prompt_version=prompts.version,
+        )
+        weight = max(meter.text(source), meter.messages(material))
+        terms = Terms(weight, meter.text, retry=prompts.retry, clean=without_headings)
+        answer = answered(self.context.model, request, terms)
+        self.notes.extend(answer.notes)
+        return answer.text
 
 
-def parsed(reply: str) -> str:
-    """Take the summary out of a reply: what the tags hold, or all but the analysis where there are no tags.
+def _own(note: Message) -> Message:
+    """Of an earlier summary what the model wrote, not what was carried."""
+    return replace(note, blocks=tuple(block for block in note.blocks if not is_carried(block)))
 
-    >>> parsed("<analysis>hm</analysis><summary>1. Primary request and intent</summary>")
-    '1. Primary request and intent'
-    """
-    said = _ANALYSIS.sub("", reply)
-    found = _SUMMARY.search(said)
-    text = (found[1] if found else said).strip()
-    if not text:
-        raise ModelError("the reply holds no summary")
-    if not found and not any(section.casefold() in text.casefold() for section in SECTIONS):
-        raise ModelError(f"the reply is no summary: neither tags nor any of the nine sections in {text[:60]!r}")
-    return text
+
+def _bounded(summary: str, longest: int, context: Context) -> str:
+    """The summary without what the model wrote as a person's messages, cut where it is too long."""
+    lines: list[str] = []
+    for title, part in sections(summary):
+        number = f"{SECTIONS.index(title) + 1}. {title}" if title else ""
+        lines += [number] if number else []
+        lines += [part] if part and title != SIXTH else []
+    plain = "\n".join(lines).strip()
+    kept = context.meter.truncated(plain, longest)
+    return kept if kept == plain else f"{kept} {CUT}"
+
+
+def _said(words: list[str], room: int, context: Context) -> tuple[Text, ...]:
+    """A person's messages as blocks of at most *room* tokens: the standing rules among them, then all."""
+    rules = rules_among(words, room // RULES_SHARE, context.meter)
+    kept = carried(words, room - (context.meter.text(rules) if rules else 0), context.meter)
+    return tuple(Text(text) for text in (rules, quoted(kept) if kept else "") if text)
+
+
+def _blocks(summary: str, said: tuple[Text, ...]) -> tuple[Text, ...]:
+    """The summary with a person's words under its sixth heading, or after it where it has none."""
+    heading = f"6. {SIXTH}"
+    before, found, after = summary.partition(f"{heading}\n")
+    if not found and summary.endswith(heading):
+        before, found = summary.removesuffix(heading), heading
+    if found and not said:
+        summary = f"{before}{heading}\nnone\n{after}".rstrip()
+    if not found or not said:
+        return (Text(f"{SUMMARY}\n{summary}"), *said)
+    head = Text(f"{SUMMARY}\n{before}{heading}")
+    return (head, *said, Text(after)) if after.strip() else (head, *said)
 
 
 def is_summary(message: Message) -> bool:

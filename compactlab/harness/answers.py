@@ -1,0 +1,41 @@
+"""How a run asks its model: a compaction that lacks a reply is no case with a fallback, but one that is not done."""
+
+from __future__ import annotations
+
+from compactlab.llm import Model, ModelError, NotAsked, Pending, Reply, Request
+from compactlab.llm.recorded import Missing
+
+UNANSWERED = (Pending, Missing, NotAsked)
+"""Errors that say nothing of the model's work: nobody was asked, or the reply is on its way."""
+
+
+class Answers:
+    """Passes the requests of one compaction on, until one has no reply.
+
+    Strategies take any failure for one of the model, and fall back; so what stays without a reply is kept here, as
+    `lacks`. Nothing more is asked after it: a request that follows would rest on what is not there.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.lacks: ModelError | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self._model.name
+
+    @property
+    def window(self) -> int | None:
+        """The window of the model."""
+        return self._model.window
+
+    def reply(self, request: Request) -> Reply:
+        """Ask the model; see `Answers`."""
+        if self.lacks is not None:
+            raise self.lacks
+        try:
+            return self._model.reply(request)
+        except UNANSWERED as error:
+            self.lacks = error
+            raise
