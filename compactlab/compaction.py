@@ -27,6 +27,7 @@ from msgspec.structs import replace
 
 from compactlab import catalog, history
 from compactlab.llm import Metered, Model
+from compactlab.llm.prompts import DEFAULT, Prompts
 from compactlab.receipt import Change, Outcome, Receipt
 from compactlab.reconcile import Reconciled, Rejected, reconciled
 from compactlab.remembered import remembered
@@ -41,11 +42,12 @@ MIN_SAVED_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Guard:
-    """What a compaction is checked by: the meter, the rule sets, and the model that a strategy may call."""
+    """What a compaction is checked by: meter and rule sets; the model that a strategy may call, and its prompts."""
 
     meter: Meter = field(default_factory=Meter)
     rules: tuple[RuleSet, ...] = ("openai", "anthropic")
     model: Model | None = None
+    prompts: Prompts = DEFAULT
 
 
 class Compaction(NamedTuple):
@@ -85,7 +87,8 @@ def compact(
     job = _Job(built, target, guard, repaired, same, model)
     if previous is not None and previous.result == _digest(repaired.messages, repr(built), target):
         return job.unchanged("skipped", "nothing new since the last pass")
-    context = Context(guard.meter, target, model, _numbered(repaired.messages), alternates="strict" in guard.rules)
+    originals, alternates = _numbered(repaired.messages), "strict" in guard.rules
+    context = Context(guard.meter, target, model, originals, alternates=alternates, prompts=guard.prompts)
     try:
         given = _checked(built.compact(context.originals, context), context.originals)
     except Exception as error:  # noqa: BLE001  # any fault of a strategy is an outcome, never the end of a run

@@ -32,6 +32,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +40,16 @@ from compactlab import catalog
 from compactlab.errors import SpecError, UnknownName
 from compactlab.llm import Model
 from compactlab.llm.build import Spec, build, described
+from compactlab.llm.prompts import DEFAULT as PROMPTS
+from compactlab.llm.prompts import Prompts
+from compactlab.llm.prompts import load as load_prompts
 from compactlab.pins import check
 from compactlab.pressure import Marks
 
 FILE = "compactlab.toml"
 _PARAMETERS = ("preserve_recent", "min_messages", "keep_recent", "kv_target")
 _KEYS = ("strategy", "pins", "marks", *_PARAMETERS)
-_MODEL_TEXTS = ("kind", "model", "base_url", "store")
+_MODEL_TEXTS = ("kind", "model", "base_url", "store", "prompts")
 _MODEL_WHOLE = {"max_output": 1, "window": 1, "concurrency": 1, "retries": 0, "cap_tokens": 0}
 _MODEL_NUMBERS = {"temperature": 0.0, "timeout_seconds": 0.001, "cap_money": 0.0}
 """The least that each may be."""
@@ -129,6 +133,13 @@ class Project:
         """The store or folder that the model's spec names; the working folder where it names none."""
         return Path(Spec(self.spec).rest or self.llm.get("store", ""))
 
+    @cached_property
+    def prompts(self) -> Prompts:
+        """The words that a model is asked in: those of the file that `[llm] prompts` names, beside the settings."""
+        if "prompts" not in self.llm:
+            return PROMPTS
+        return load_prompts(Path(self.path).parent / self.llm["prompts"])
+
     def described_model(self) -> str:
         """The model's spec with what the settings add, without anything secret."""
         return described(self.spec, self.llm)
@@ -140,7 +151,9 @@ class Project:
         >>> Project(llm={"temperature": 0, "retries": 3}).identity(Scripted())
         'scripted(temperature=0)'
         """
-        changed = ", ".join(f"{key}={self.llm[key]}" for key in WITH_EFFECT if key in self.llm)
+        given = {key: self.llm[key] for key in WITH_EFFECT if key in self.llm}
+        given |= {"prompts": self.prompts.version} if self.prompts != PROMPTS else {}
+        changed = ", ".join(f"{key}={value}" for key, value in given.items())
         return f"{model.name}({changed})" if changed else model.name
 
 
@@ -195,6 +208,7 @@ class _Reading:
         project = Project(compaction, per_type, llm, self.path, self._agent_types(content.get("agent_types", {})))
         for agent_type in (*DEFAULTS, *per_type):
             self._fits(project, agent_type)
+        _ = project.prompts  # a fault in that file is told at once
         return project
 
     def _model(self, given: object) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import sys
 import pytest
 from histories import agent, user
 
+from compactlab.compaction import Guard, compact
 from compactlab.errors import CompactlabError, SpecError, TranscriptError, UnknownName
 from compactlab.llm import ModelError, Request
 from compactlab.llm.batch import Batch
@@ -14,6 +15,7 @@ from compactlab.llm.live import Live
 from compactlab.llm.recorded import Recorded
 from compactlab.llm.scripted import Scripted
 from compactlab.settings import Project, load
+from compactlab.transcript import Message, Text
 
 REQUEST = Request("summary", "be brief", "Sum up.", (user("Hello."), agent("Hi.")), max_output=500)
 URL = "http://127.0.0.1:9/v1"
@@ -254,3 +256,23 @@ def test_a_description_holds_no_secret():
     shown = described("live", {"kind": "live", "model": "m", "base_url": "https://me:pass@host:8/v1?api_key=abc#d"})
     assert shown == "live (model=m, base_url=https://host:8/v1)"
     assert described("extractive", {}) == "extractive"
+
+
+def test_prompts_of_the_settings_reach_the_model_and_name_the_run(tmp_path):
+    (tmp_path / "mine.toml").write_text('reflect_system = "You are the night clerk."\n', encoding="utf-8")
+    (tmp_path / "compactlab.toml").write_text('[llm]\nprompts = "mine.toml"\n', encoding="utf-8")
+    project = load(tmp_path / "compactlab.toml")
+    model = Scripted("- The key hangs by the door.")
+    said = [Message(("user", "assistant")[n % 2], (Text(f"Note {n}: " + "words " * 40),), source=n) for n in range(30)]
+    compact(said, "sliding_reflect(preserve_recent=2)", guard=Guard(model=model, prompts=project.prompts))
+    assert "night clerk" in model.requests[0].system
+    assert project.identity(model) == f"scripted(prompts={project.prompts.version})"
+    assert Project().identity(model) == "scripted"
+
+
+@pytest.mark.parametrize("text", ["summary_task = 3", "sumary_task = 'x'", "oops"])
+def test_a_bad_file_of_prompts_is_an_error_that_names_it(tmp_path, text):
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "compactlab.toml").write_text('[llm]\nprompts = "mine.toml"\n', encoding="utf-8")
+    with pytest.raises(SpecError, match=r"mine\.toml"):
+        load(tmp_path / "compactlab.toml")

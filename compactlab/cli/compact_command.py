@@ -31,7 +31,7 @@ def main(options: Namespace) -> None:
     view = transcript.view(len(transcript.messages))
     messages = pinned(view, (*project.pins(transcript.agent_type), *options.pin))
     model = project.model() if catalog.strategy(spec).uses_model else None
-    guard = Guard(Meter(options.counter), model=model)
+    guard = Guard(Meter(options.counter), model=model, prompts=project.prompts)
     planned = plan(messages, spec, target=options.target, guard=guard)
     if options.output and not options.dry_run:
         _write(replace(transcript, messages=planned.apply(messages), compactions=(), usage=()), options)

@@ -214,7 +214,8 @@ class _Session:
         strategy = next(s for s in self.job.strategies if repr(s) == spec)
         target = budget_tokens(budget, case.tokens) if budget else None
         answers = Answers(self.model) if strategy.uses_model else None
-        compaction = compact(case.base, strategy, target=target, guard=Guard(self.meter, model=answers))
+        guard = Guard(self.meter, model=answers, prompts=self.job.project.prompts)
+        compaction = compact(case.base, strategy, target=target, guard=guard)
         return (answers and answers.lacks) or compaction
 
     def _of_size(self, key: Key, case: Case, rows: Rows, tokens: int) -> Block:
