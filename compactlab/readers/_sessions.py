@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from compactlab.transcript import Messages, Origin, RecordedCompaction, Transcript
+from compactlab.transcript import Intake, Messages, Origin, RecordedCompaction, Transcript
 
 if TYPE_CHECKING:
     from compactlab.readers._files import Source
@@ -62,6 +63,19 @@ def only_there(transcript: Transcript) -> Transcript:
 def _is_there(compaction: RecordedCompaction, messages: int) -> bool:
     indices = (entry for entry in compaction.after if isinstance(entry, int))
     return 0 <= compaction.position <= messages and all(0 <= index < compaction.position for index in indices)
+
+
+def told_with(last: Transcript, whole: Intake, records: int) -> Transcript:
+    """Tell what was read past in a whole file with its last transcript, which then counts *records* as its own."""
+    own = last.intake
+    intake = Intake(
+        records,
+        dict(Counter(own.skipped) + Counter(whole.skipped)),
+        dict(Counter(own.unknown) + Counter(whole.unknown)),
+        dict(Counter(own.repaired) + Counter(whole.repaired)),
+        whole.problems,
+    )
+    return replace(last, intake=intake)
 
 
 def default_agent_type(messages: Messages) -> str:

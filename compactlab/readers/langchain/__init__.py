@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
+from compactlab.readers._sessions import told_with
 from compactlab.readers.langchain import _conversations, _runs, _states
 from compactlab.readers.langchain._wires import is_list
 from compactlab.shapes.langchain import fields, to_wire
@@ -62,22 +61,8 @@ def read(source: Source) -> Iterator[Transcript]:
             yield held
         held = told
     if held is not None:
-        yield _told_with(held, reading.intake(), records)
-
-
-def _told_with(last: Transcript, whole: Intake, told: int) -> Transcript:
-    """Tell what was read past in the whole file with its last transcript; *told* records were told with the others."""
-    own = last.intake
-    return replace(
-        last,
-        intake=Intake(
-            whole.records - told if whole.records else own.records,
-            dict(Counter(own.skipped) + Counter(whole.skipped)),
-            dict(Counter(own.unknown) + Counter(whole.unknown)),
-            dict(Counter(own.repaired) + Counter(whole.repaired)),
-            whole.problems,
-        ),
-    )
+        whole = reading.intake()
+        yield told_with(held, whole, whole.records - records if whole.records else held.intake.records)
 
 
 class _Reading:

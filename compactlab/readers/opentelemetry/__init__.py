@@ -13,9 +13,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from compactlab.readers._fields import array
+from compactlab.readers._sessions import told_with
 from compactlab.readers.opentelemetry._records import Span, concatenated, is_record, spans
 from compactlab.readers.opentelemetry._traces import transcripts
 from compactlab.transcript import Intake, Origin, Transcript
@@ -44,21 +43,7 @@ def read(source: Source) -> Iterator[Transcript]:
             yield held
         held = told
     if held is not None:
-        yield _told_with(held, reading.intake(), max(len(found) - records, 0))
-
-
-def _told_with(last: Transcript, whole: Intake, records: int) -> Transcript:
-    own = last.intake
-    return replace(
-        last,
-        intake=Intake(
-            records,
-            dict(Counter(own.skipped) + Counter(whole.skipped)),
-            dict(Counter(own.unknown) + Counter(whole.unknown)),
-            dict(Counter(own.repaired) + Counter(whole.repaired)),
-            whole.problems,
-        ),
-    )
+        yield told_with(held, reading.intake(), max(len(found) - records, 0))
 
 
 class _Reading:
