@@ -11,13 +11,12 @@ from compactlab.errors import CompactlabError
 from compactlab.llm import Metered, ModelError, Reply, Request, asked
 from compactlab.llm.extractive import LONGEST_LINE, Extractive
 from compactlab.llm.prompts import (
+    DEFAULT,
     REFLECT_SYSTEM,
     SECTIONS,
     SUMMARY_SYSTEM,
     VERSION,
-    reflect_prompt,
     rendered,
-    summary_prompt,
 )
 from compactlab.llm.scripted import Scripted
 from compactlab.readers import read
@@ -28,7 +27,7 @@ ASKED = Request("reflect", "be brief", "what now", ())
 
 
 def request(purpose, material, max_output=2_048):
-    prompt = {"summary": summary_prompt, "reflect": reflect_prompt}[purpose](material)
+    prompt = {"summary": DEFAULT.summary, "reflect": DEFAULT.reflect}[purpose](rendered(material))
     return Request(purpose, "", prompt, tuple(material), max_output)
 
 
@@ -139,7 +138,7 @@ def test_a_result_is_shown_with_the_name_of_its_tool_and_as_a_tools_words():
 @settings(max_examples=100)
 @given(messages())
 def test_every_word_but_reasoning_is_shown_to_the_model(given_messages):
-    for prompt in (summary_prompt(given_messages), reflect_prompt(given_messages)):
+    for prompt in (DEFAULT.summary(rendered(given_messages)), DEFAULT.reflect(rendered(given_messages))):
         for message in given_messages:
             for block in message.blocks:
                 assert isinstance(block, Reasoning | Image) or (getattr(block, "arguments", None) or "") in prompt
@@ -147,11 +146,11 @@ def test_every_word_but_reasoning_is_shown_to_the_model(given_messages):
 
 
 def test_text_with_braces_is_no_part_of_the_template():
-    assert "{sections} {0} {}" in summary_prompt([user("{sections} {0} {}")])
+    assert "{sections} {0} {}" in DEFAULT.summary(rendered([user("{sections} {0} {}")]))
 
 
 def test_the_summary_prompt_asks_for_nine_parts_in_order_and_for_both_tags():
-    prompt = summary_prompt([user("hello")])
+    prompt = DEFAULT.summary(rendered([user("hello")]))
     places = [prompt.index(f"{n}. {title}\n") for n, title in enumerate(SECTIONS, 1)]
     assert len(SECTIONS) == 9
     assert places == sorted(places)

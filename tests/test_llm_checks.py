@@ -8,7 +8,7 @@ from histories import agent, user
 from compactlab.llm import ModelError, Pending, Reply, Request, TooLong
 from compactlab.llm.checks import Rejected, Terms, answered, checked, is_no_answer, loops, sections
 from compactlab.llm.languages import is_foreign, language
-from compactlab.llm.prompts import SECTIONS, reflect_prompt, summary_prompt
+from compactlab.llm.prompts import DEFAULT, SECTIONS, rendered
 from compactlab.llm.quotes import NOT_APPROVED, STRUCK, struck, unsaid
 from compactlab.llm.recorded import Missing
 from compactlab.llm.refusals import kind_of_refusal
@@ -19,8 +19,8 @@ ENGLISH = (
     agent("It would break the export, which is what they have been using. I will move it with this script."),
 )
 TALK = ENGLISH * 20
-SUMMARY = Request("summary", "be exact", summary_prompt(TALK), TALK)
-NOTE = Request("reflect", "be brief", reflect_prompt(TALK), TALK)
+SUMMARY = Request("summary", "be exact", DEFAULT.summary(rendered(TALK)), TALK)
+NOTE = Request("reflect", "be brief", DEFAULT.reflect(rendered(TALK)), TALK)
 TERMS = Terms(2_000)
 NINE = "\n".join(f"{n}. {title}\n- point {n} of it" for n, title in enumerate(SECTIONS, 1))
 EMPTY = "\n".join(f"{n}. {title}\nnone" for n, title in enumerate(SECTIONS, 1))
@@ -259,7 +259,7 @@ def test_a_conversation_in_two_languages_may_be_summarised_in_either():
 def test_headings_and_lines_of_the_source_are_not_held_against_a_language():
     line = "The export of the table was what they have been using with this."
     german = (user(LANGUAGES["German"]),) * 9 + (agent(line),)
-    request = Request("summary", "", summary_prompt(german), german)
+    request = Request("summary", "", DEFAULT.summary(rendered(german)), german)
     text = f"1. Primary request and intent\n- Tabelle\n- {line}\n- {line}\n8. Current work\n- Port"
     assert checked(Reply(text, "m"), request, TERMS)
 

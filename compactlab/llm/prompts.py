@@ -219,16 +219,6 @@ VERSION = DEFAULT.version
 """The version of the prompts of the package."""
 
 
-def summary_prompt(messages: Iterable[Message]) -> str:
-    """The task of `summary` in the package's own words, with the messages to be summarised."""
-    return DEFAULT.summary(rendered(messages))
-
-
-def reflect_prompt(messages: Iterable[Message]) -> str:
-    """The task of `sliding_reflect` in the package's own words, with the messages that are about to go."""
-    return DEFAULT.reflect(rendered(messages))
-
-
 def rendered(messages: Iterable[Message], before: Sequence[Message] = ()) -> str:
     """Messages as labelled text; reasoning is left out, pictures are named. *before* may hold calls that they answer.
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 NAME = "claude_stream"
 WHERE = "wherever the output of `claude -p --output-format stream-json` or of an Agent SDK program was kept"
-MESSAGES = {"user", "assistant"}
 EVENTS = frozenset(
     "auth_status control_cancel_request control_request control_response keep_alive prompt_suggestion rate_limit_event "
     "stream_event streamlined_text streamlined_tool_use_summary tool_progress tool_use_summary".split()
