@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from model_server import ASKED, Answer, ModelServer, completion, live
 
+from compactlab.harness.answers import with_cost
 from compactlab.llm import ModelError
 from compactlab.llm.live import Cap, Live, Spent, Use
 from compactlab.llm.live._slots import slot
@@ -209,3 +210,14 @@ def test_a_place_is_free_again_after_a_failure():
         refused(model)
         assert isinstance(model, Live)
         assert model.reply(ASKED).text == "Hello."
+
+
+def test_progress_tells_what_the_calls_of_a_run_have_cost_so_far(tmp_path):
+    told = []
+    progress = with_cost(lambda *said: told.append(said), tmp_path / "spending.jsonl")
+    progress(1, 4, "one")
+    cap = Cap(path=tmp_path / "spending.jsonl")
+    cap.end(cap.hold("gpt-5-mini", Use(2_000_000, 0, 0)), "gpt-5-mini", Use(1_000_000, 0, 0), replied=True)
+    progress(2, 4, "two")
+    money = cap.spent().money
+    assert told == [(1, 4, "one"), (2, 4, f"two (1 calls, 1,000,000 tokens, {money:.2f} USD)")]

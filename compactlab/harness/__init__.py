@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +21,7 @@ import compactlab
 from compactlab import catalog
 from compactlab.errors import SpecError
 from compactlab.facts import FAMILIES, mine
+from compactlab.harness.answers import Progress, with_cost
 from compactlab.harness.corpus import engine, probes_of, sources, told_apart
 from compactlab.harness.cuts import SHARES, Cut, planned
 from compactlab.harness.session import Job, keys, scored
@@ -54,8 +55,6 @@ FOREIGN = 2
 
 SPENDING = "spending.jsonl"
 """File of a run's folder in which its processes add up what a model cost, where there is a cap."""
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -137,6 +136,7 @@ def run(
     corpus = _Corpus.read([paths] if isinstance(paths, str | Path) else paths, settings)
     folder = Path(out) if out else Path("runs", f"{datetime.now():%Y%m%d-%H%M%S}-{corpus.manifest.digest()}")  # noqa: DTZ005
     model = settings.model(folder / SPENDING)
+    progress = with_cost(progress, folder / SPENDING) if progress and model is not None else progress
     name = "" if model is None else settings.project.identity(model)
     writer = Writer(folder, replace(corpus.manifest, model=name), corpus.made_by)
     try:

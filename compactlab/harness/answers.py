@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from compactlab.llm import Model, ModelError, NotAsked, Pending, Reply, Request
+from compactlab.llm.live.spending import Cap
 from compactlab.llm.recorded import Missing
 
+Progress = Callable[[int, int, str], None]
 UNANSWERED = (Pending, Missing, NotAsked)
 """Errors that say nothing of the model's work: nobody was asked, or the reply is on its way."""
+
+
+def with_cost(progress: Progress, ledger: Path) -> Progress:
+    """Tell with each session what the calls of the run have cost so far, once there is one in the file *ledger*."""
+
+    def told(done: int, total: int, session: str) -> None:
+        if ledger.exists():
+            spent = Cap(path=ledger).spent()
+            money = "" if spent.money is None else f", {spent.money:.2f} USD"
+            session = f"{session} ({spent.calls:,} calls, {spent.tokens:,} tokens{money})"
+        progress(done, total, session)
+
+    return told
 
 
 class Answers:
