@@ -18,7 +18,7 @@ from compactlab.tokens import Meter
 from compactlab.transcript import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 OUTPUT_LIMIT = 8_192
 LEAST_OUTPUT = 512
@@ -61,6 +61,18 @@ class Marks:
         return Marks(self.by_agent_type.get(agent_type, self.values))
 
     @property
+    def told(self) -> str:
+        """Words for marks that are not the default ones; empty for those.
+
+        >>> Marks().told, Marks((0.5,), {"subagent": (0.7, 0.9)}).told
+        ('', ' at marks 0.5, of subagent 0.7 0.9')
+        """
+        if self == Marks():
+            return ""
+        own = [f", of {kind} {' '.join(map(str, values))}" for kind, values in sorted(self.by_agent_type.items())]
+        return f" at marks {' '.join(map(str, self.values))}{''.join(own)}"
+
+    @property
     def armed(self) -> frozenset[float]:
         """The state before anything was weighed: all marks armed."""
         return frozenset(self.values)
@@ -77,6 +89,18 @@ def _checked(values: Iterable[float], what: str) -> tuple[float, ...]:
     if not values or not rising or not all(0 < value < math.inf for value in values):
         raise SpecError(f"{what} {values!r}: expected at least one, above 0, each higher than the one before")
     return values
+
+
+def shares(values: Sequence[object]) -> Marks:
+    """Marks as a file gives them, shares below 1: one over the window would never fire. `SpecError` for anything else.
+
+    >>> shares([0.7, 0.9]).values
+    (0.7, 0.9)
+    """
+    given = tuple(value for value in values if isinstance(value, float) and value < 1)
+    if len(given) < len(values):
+        raise SpecError(f"marks {list(values)!r}: expected shares of the window below 1, such as 0.85")
+    return Marks(given)
 
 
 class Crossing(NamedTuple):

@@ -44,7 +44,7 @@ from compactlab.llm.prompts import DEFAULT as PROMPTS
 from compactlab.llm.prompts import Prompts
 from compactlab.llm.prompts import load as load_prompts
 from compactlab.pins import check
-from compactlab.pressure import Marks
+from compactlab.pressure import Marks, shares
 
 FILE = "compactlab.toml"
 _PARAMETERS = ("preserve_recent", "min_messages", "keep_recent", "kv_target")
@@ -55,7 +55,7 @@ _MODEL_NUMBERS = {"temperature": 0.0, "timeout_seconds": 0.001, "cap_money": 0.0
 """The least that each may be."""
 _LEFT_OUT = ("temperature", "seed")
 _MODEL_KEYS = (*_MODEL_TEXTS, *_MODEL_WHOLE, *_MODEL_NUMBERS, "leave_out")
-WITH_EFFECT = ("temperature", "max_output", "window")
+WITH_EFFECT = ("temperature", "max_output", "window", "leave_out")
 """What changes a model's replies; where and how it is called does not."""
 
 # As the seed documents say; any other type of agent gets the plain slide, which needs no model.
@@ -263,7 +263,7 @@ class _Reading:
                 elif key == "pins":
                     check(value)
                 elif key == "marks":
-                    Marks(tuple(value))
+                    shares(value)
             except (SpecError, UnknownName, TypeError) as error:
                 raise self._fault(table, key, value, str(error)) from error
 

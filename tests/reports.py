@@ -36,6 +36,7 @@ ROWS = tuple(
     K10-D1 K10-D2 K10-D3 K10-D4 K10-D5 K10-D6
     K11-D1 K11-D2 K11-D3 K11-D4 K11-D5 K11-D6 K11-D7
     K12-D1 K12-D2 K12-D3 K12-D4 K12-D5 K12-D6
+    K13-D1 K13-D2 K13-D3 K13-D4 K13-D5 K13-D6 K13-D7 K13-D8 K13-D9 K13-D10 K13-D11 K13-D12 K13-D13 K13-D14
     K14-D1 K14-D2 K14-D3 K14-D4 K14-D5
     K15-D1 K15-D2 K15-D3 K15-D4 K15-D5 K15-D6
     K16-D1 K16-D2 K16-D3 K16-D4
@@ -49,6 +50,7 @@ ROWS = tuple(
     K24-D1 K24-D2
     K25-D1 K25-D2 K25-D3 K25-D4 K25-D5 K25-D6
     K28-D1 K28-D2 K28-D3 K28-D4 K28-D5 K28-D6
+    K29-D1 K29-D2 K29-D3 K29-D4 K29-D5
     """.split()
 )
 
@@ -57,6 +59,11 @@ LATER = {
     "K07-D6": "replay: counts are read now and never trusted; a leap can mislead only a policy that acts on them",
     "K08-D1": "replay: reads that come back pass after pass show only where the session grows under a policy",
     "K09-D7": "replay: what the call cost is booked now; what a broken prompt cache costs comes with prices",
+    "K13-D1": "replay: pressure is of the whole window; room for output and schemas is the policy's to state",
+    "K13-D3": "replay: a model that reads copes without a known window now; a warning for that of the agent comes then",
+    "K13-D8": "replay: a result is weighed as it arrives now; a cap by the room left needs a session that grows",
+    "K13-D11": "replay: a mark that stays reached is told once now; a margin around it is a choice of the policy",
+    "K13-D14": "journal: compact and the command change nothing stored now; what acts inside the loop is not there yet",
     "K14-D2": "real models: that a prohibition survives is shown now; that it is obeyed is seen by use alone",
     "K15-D2": "real models: whether a summary closes a cancelled task is for a model; the words stand now",
     "K17-D1": "replay: that words survive ten passes is shown now; the spread over many runs needs the harness",

@@ -106,10 +106,12 @@ def test_without_more_it_is_the_stand_in(settings):
 @pytest.mark.usefixtures("without_key")
 def test_a_live_model_takes_its_settings():
     given = {"model": "m", "base_url": URL, "concurrency": 2, "timeout_seconds": 9.5, "retries": 1, "window": 4_000}
-    live = build("live", given | {"leave_out": ["seed"], "store": "unused"})
+    without = build("live", given | {"leave_out": ["seed"], "store": "unused"})
+    assert isinstance(without, Adjusted)
+    live = without.behind
     assert isinstance(live, Live)
     assert (live.name, live.window, live.concurrency, live.retries) == ("m", 4_000, 2, 1)
-    assert (live.base_url, live.timeout_seconds, live.leave_out) == (URL, 9.5, ("seed",))
+    assert (live.base_url, live.timeout_seconds) == (URL, 9.5)
     assert (live.cap.tokens, live.cap.money) == (None, None)
     assert build("live:other", given).name == "other"
 
@@ -136,7 +138,7 @@ def test_stores_and_folders_are_opened(store, tmp_path):
     assert replayed.reply(REQUEST).text == "words"
     assert build("replay", {"store": store}).name == "scripted"
     assert build(f"replay:{store}", {"model": "other", "window": 9}).window == 9
-    batch = build(f"batch:{tmp_path / 'b'}", {"model": "m", "window": 7, "leave_out": ["seed"]})
+    batch = build(f"batch:{tmp_path / 'b'}", {"model": "m", "window": 7})
     assert isinstance(batch, Batch)
     assert (batch.name, batch.window, batch.folder) == ("m", 7, tmp_path / "b")
 

@@ -3,8 +3,10 @@
 import re
 
 import pytest
+import test_reports_caches
 import test_reports_content
 import test_reports_import
+import test_reports_marks
 import test_reports_meaning
 import test_reports_models
 import test_reports_pairs
@@ -20,12 +22,14 @@ KINDS = {
     test_reports_meaning: "K14 K15 K17 K18",
     test_reports_import: "K21 K25 K28",
     test_reports_models: "K10 K11 K12 K14 K16 K17 K19 K20",
+    test_reports_marks: "K13",
+    test_reports_caches: "K29",
 }
 STEPS = ("replay", "real models", "concurrency", "CI gate", "journal")
 
 
-def test_there_are_a_hundred_and_forty_rows_and_none_twice():
-    assert len(ROWS) == len(set(ROWS)) == 140
+def test_there_are_a_hundred_and_fifty_nine_rows_and_none_twice():
+    assert len(ROWS) == len(set(ROWS)) == 159
 
 
 def test_every_row_is_tested_or_waits_for_a_step():

@@ -14,6 +14,7 @@ from compactlab import history
 from compactlab.cli.input import transcripts
 from compactlab.cli.output import print_json, print_table
 from compactlab.pressure import Marks, against_recorded, first_reached, pressure, weights_in_view
+from compactlab.settings import load
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Transcript
 
@@ -22,12 +23,14 @@ SHOWN = 10
 FIGURES = ("tokens_before", "tokens_after")
 IN_FULL = 10
 """More transcripts than this are told in one row each."""
+DEFAULT = Marks()
 
 
 def main(options: Namespace) -> None:
     """Print what each transcript at a path holds."""
     meter = Meter(options.counter)
-    found = [inspected(transcript, meter, options.window) for transcript in transcripts(options)]
+    marks = load(options.settings).marks
+    found = [inspected(transcript, meter, options.window, marks) for transcript in transcripts(options)]
     if options.json:
         print_json(found)
     elif len(found) > IN_FULL:
@@ -37,7 +40,7 @@ def main(options: Namespace) -> None:
             _print(facts)
 
 
-def inspected(transcript: Transcript, meter: Meter, window: int) -> dict[str, Any]:
+def inspected(transcript: Transcript, meter: Meter, window: int, marks: Marks = DEFAULT) -> dict[str, Any]:
     """What there is to say about a transcript, as plain data; weights in tokens of the meter's counter."""
     messages = transcript.messages
     repaired = history.repair(messages)
@@ -55,7 +58,7 @@ def inspected(transcript: Transcript, meter: Meter, window: int) -> dict[str, An
         "by_kind": meter.by_kind(messages),
         "window": window,
         "curve": _curve(transcript, meter, window),
-        "marks": _marks(transcript, meter, window),
+        "marks": _marks(transcript, meter, window, marks),
         "recorded": None if recorded is None else recorded._asdict(),
         "compactions": [_compaction(transcript, index, meter) for index in range(len(transcript.compactions))],
         "repairs": [f"{r.what} {r.call_id!r} at message {r.position}: {r.why}" for r in repaired.repairs],
@@ -89,11 +92,11 @@ def _curve(transcript: Transcript, meter: Meter, window: int) -> list[dict[str, 
     ]
 
 
-def _marks(transcript: Transcript, meter: Meter, window: int) -> dict[str, int | None]:
+def _marks(transcript: Transcript, meter: Meter, window: int, marks: Marks) -> dict[str, int | None]:
     """The message with which each mark is first reached."""
     weights = weights_in_view(transcript, meter)
-    marks = Marks().of(transcript.agent_type).values
-    return {f"{mark:.2f}": first_reached(weights, window, mark) for mark in marks}
+    values = marks.of(transcript.agent_type).values
+    return {f"{mark:.2f}": first_reached(weights, window, mark) for mark in values}
 
 
 def _print(facts: dict[str, Any]) -> None:

@@ -221,7 +221,7 @@ class _Corpus:
             counter=settings.counter,
             counter_version=engine(settings.counter),
             seed=settings.seed,
-            cuts=cuts if settings.window is None else (f"window {settings.window}",),
+            cuts=cuts if settings.window is None else (f"window {settings.window}{settings.project.marks.told}",),
             budgets=settings.budget_names,
             strategies=tuple(map(repr, settings.built)),
             corpus=self._digest(),
@@ -243,7 +243,7 @@ class _Corpus:
         """Digest of all messages and probes, wherever the files lie and whatever their format."""
         whole = hashlib.sha256()
         for transcript in self.transcripts:
-            story = (transcript.id, transcript.messages, *transcript.compactions)
+            story = (transcript.id, transcript.agent_type, transcript.messages, *transcript.compactions)
             for part in (story, self.probes.get(transcript.id)):
                 whole.update(repr(part).encode("utf-8", "surrogatepass"))
         return whole.hexdigest()[:12]

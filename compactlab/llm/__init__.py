@@ -40,7 +40,7 @@ class Request(msgspec.Struct, frozen=True):
 
     `material` are the messages that were rendered, for a stand-in that works on them and not on the text; a real model
     is sent `system` and `prompt` alone. `replicate` tells repetitions of one request apart; `prompt_version` is that of
-    the prompts that made it.
+    the prompts that made it. A temperature or seed of None is not sent.
     """
 
     purpose: Purpose
@@ -48,7 +48,7 @@ class Request(msgspec.Struct, frozen=True):
     prompt: str
     material: tuple[Message, ...]
     max_output: int = 2_048
-    temperature: float = 0.3
+    temperature: float | None = 0.3
     seed: int | None = None
     replicate: int = 0
     prompt_version: str = ""

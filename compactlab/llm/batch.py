@@ -8,7 +8,7 @@ sends what is still without a reply and nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,17 +34,11 @@ class _Sent(msgspec.Struct, frozen=True):
 
 
 class Batch:
-    """Answers from the store in *folder*; a request that it lacks is written down there, once, and is `Pending`.
+    """Answers from the store in *folder*; a request that it lacks is written down there, once, and is `Pending`."""
 
-    `leave_out` names what of `temperature` and `seed` the model does not take.
-    """
-
-    def __init__(
-        self, folder: Path | str, name: str, *, window: int | None = None, leave_out: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, folder: Path | str, name: str, *, window: int | None = None) -> None:
         self.name = name
         self.window = window
-        self._leave_out = frozenset(leave_out)
         self._box = _Box(Path(folder))
 
     @property
@@ -58,8 +52,7 @@ class Batch:
         stored = self._box.replies.get(asked.key)
         if stored is not None:
             return stored.given()
-        body = {name: value for name, value in body_of(request, self.name).items() if name not in self._leave_out}
-        line = {"custom_id": asked.key, "method": "POST", "url": URL, "body": body}
+        line = {"custom_id": asked.key, "method": "POST", "url": URL, "body": body_of(request, self.name)}
         self._box.requests.add(_Sent(asked.key), encode(line))
         self._box.asked.add(asked)
         raise Pending(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -52,7 +52,8 @@ class Spec:
 def build(spec: str, settings: Mapping[str, Any] | None = None, ledger: Path | None = None) -> Model:
     """Build the model of *spec*; *settings* are the keys of `[llm]`.
 
-    `temperature` and the most tokens of output, `max_output`, hold for every request. *ledger* is the file in which all
+    `temperature` and the most tokens of output, `max_output`, hold for every request, and what `leave_out` names is not
+    sent. *ledger* is the file in which all
     processes of a run write what they spent, for the cap. Raises `SpecError`, `UnknownName`, `TranscriptError`
     for a store that is none, or `ModelError` for a model that cannot be had.
 
@@ -61,8 +62,9 @@ def build(spec: str, settings: Mapping[str, Any] | None = None, ledger: Path | N
     """
     given = dict(settings or {})
     model = _built(Spec(spec), given, ledger)
-    if "temperature" in given or "max_output" in given:
-        return Adjusted(model, given.get("temperature"), given.get("max_output"))
+    if given.keys() & {"temperature", "max_output", "leave_out"}:
+        left_out = tuple(given.get("leave_out", ()))
+        return Adjusted(model, given.get("temperature"), given.get("max_output"), left_out)
     return model
 
 
@@ -87,7 +89,7 @@ def _stored(kind: str, place: Path, given: Mapping[str, Any], ledger: Path | Non
 
     name, window = given.get("model", ""), given.get("window")
     if kind == "batch":
-        return Batch(place, name or known_model(place), window=window, leave_out=given.get("leave_out", ()))
+        return Batch(place, name or known_model(place), window=window)
     if kind == "replay":
         return Recorded(place, name=name, window=window)
     return Recorded(place, _built(_behind(given), given, ledger))
@@ -104,8 +106,8 @@ def _live(name: str, given: Mapping[str, Any], ledger: Path | None) -> Model:
 
     if not name:
         raise SpecError("no model is named; expected --model NAME, or model in [llm]")
-    names = ("concurrency", "timeout_seconds", "retries", "window", "leave_out")
-    options = {key: given[key] for key in names if key in given} | {"leave_out": tuple(given.get("leave_out", ()))}
+    names = ("concurrency", "timeout_seconds", "retries", "window")
+    options = {key: given[key] for key in names if key in given}
     limits = given.get("cap_tokens"), given.get("cap_money")
     live = Live(name, given.get("base_url"), cap=Cap(*limits, ledger) if ledger else Cap(*limits), **options)
     live.require()
@@ -151,11 +153,18 @@ def _outside(spec: str) -> Model:
 
 
 class Adjusted:
-    """Passes requests on with the temperature and the most output that the settings give."""
+    """Passes requests on with the temperature and most output of the settings, and without what they leave out."""
 
-    def __init__(self, model: Model, temperature: float | None = None, max_output: int | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        temperature: float | None = None,
+        max_output: int | None = None,
+        leave_out: Sequence[str] = (),
+    ) -> None:
         self.behind = model
         self._temperature, self._max_output = temperature, max_output
+        self._without = dict.fromkeys(leave_out)
 
     @property
     def name(self) -> str:
@@ -171,7 +180,8 @@ class Adjusted:
         """Ask the model behind; a request for less output stays as it is."""
         most = request.max_output if self._max_output is None else min(request.max_output, self._max_output)
         warm = request.temperature if self._temperature is None else float(self._temperature)
-        return self.behind.reply(replace(request, max_output=most, temperature=warm))
+        changes: dict[str, Any] = {"max_output": most, "temperature": warm, **self._without}
+        return self.behind.reply(replace(request, **changes))
 
     def settle(self) -> None:
         """Bring a store behind into order."""

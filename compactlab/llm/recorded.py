@@ -54,7 +54,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str
     prompt_version: str
     max_output: int
-    temperature: float
+    temperature: float | None
     seed: int | None
     replicate: int
     system: str
@@ -95,8 +95,9 @@ def asked_of(request: Request, model: str, window: int | None = None) -> Asked:
     >>> asked_of(first, "m").key, asked_of(replace(first, replicate=1), "m").key
     ('a3e069afe71379b1107eaf0ee760afe1', '610df0333dc12ea07dd24aba6c1814e3')
     """
-    counted = (request.purpose, model, request.system, request.prompt, request.max_output, float(request.temperature),
-               request.seed, request.replicate, request.prompt_version)  # fmt: skip
+    warmth = None if request.temperature is None else float(request.temperature)
+    counted = (request.purpose, model, request.system, request.prompt, request.max_output, warmth, request.seed,
+               request.replicate, request.prompt_version)  # fmt: skip
     material = rendered(request.material[:SHOWN]) if request.material else request.prompt
     return Asked(
         key=_digest([FORMAT, *counted])[:32],
@@ -104,7 +105,7 @@ def asked_of(request: Request, model: str, window: int | None = None) -> Asked:
         model=model,
         prompt_version=request.prompt_version,
         max_output=request.max_output,
-        temperature=float(request.temperature),
+        temperature=warmth,
         seed=request.seed,
         replicate=request.replicate,
         system=_digest(request.system)[:16],

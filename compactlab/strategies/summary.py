@@ -10,7 +10,7 @@ cannot be used is asked for once more, then the pass fails and the messages stay
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -81,7 +81,14 @@ class Summarise(Strategy):
         left = Message("user", _blocks(_bounded(text, longest, context), said), synthetic=True)
         going = positions(messages, keep)
         keep = with_unread(messages, keep, (going[i] for i in unread), context)
-        return Compacted(with_note(messages, keep, left), (*read.notes, *writer.notes, *struck, *unsaid_in_sixth))
+        notes = (*self._bound(context), *read.notes, *writer.notes, *struck, *unsaid_in_sixth)
+        return Compacted(with_note(messages, keep, left), notes)
+
+    def _bound(self, context: Context) -> Iterator[str]:
+        """Say that the model's window holds the summary to less than the parameter asks for."""
+        window = context.model.window if context.model else None
+        if window is not None and window // 4 < self.max_summary_tokens:
+            yield f"the summary is held to {window // 4:,} tokens, a quarter of the model's window of {window:,}"
 
     def _longest(self, messages: Messages, context: Context, room: int) -> int:
         """Tokens that the summary may have: what its parameter says, less where the target or the model leave less."""
