@@ -22,12 +22,12 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from compactlab.errors import SpecError, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from types import ModuleType
 
     from compactlab.strategies import Strategy
@@ -173,25 +173,30 @@ def _strategy_name(name: str) -> str:
 
 
 def _outside_class(name: str) -> type[Strategy]:
-    module_name, _, class_name = name.partition(":")
     if not re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", name):
         raise SpecError(f"strategy {name!r}: expected module:Class")
+    cls = outside("strategy", name, _is_strategy)
+    if not _is_strategy(cls):
+        raise SpecError(f"strategy {name!r}: expected a frozen dataclass that subclasses compactlab.Strategy")
+    return cast("type[Strategy]", cls)
+
+
+def outside(what: str, spec: str, is_one: Callable[[object], bool]) -> Any:  # noqa: ANN401  # whatever bears that name
+    """Import what `module:Class` names; an error says what was sought, and which names of the module *is_one* takes."""
+    module_name, _, class_name = spec.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")  # a console script does not see the user's own folder otherwise
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:
-        raise UnknownName(f"strategy {name!r}: module {module_name!r} cannot be imported ({error})") from error
+        raise UnknownName(f"{what} {spec!r}: module {module_name!r} cannot be imported ({error})") from error
     except Exception as error:  # a module of the user's own may fail in any way
-        raise SpecError(f"strategy {name!r}: module {module_name!r} fails ({type(error).__name__}: {error})") from error
-    cls = getattr(module, class_name, None)
-    if cls is None:
-        raise UnknownName(
-            unknown(f"class of {module_name}", class_name, [n for n, c in vars(module).items() if _is_strategy(c)])
-        )
-    if not _is_strategy(cls):
-        raise SpecError(f"strategy {name!r}: expected a frozen dataclass that subclasses compactlab.Strategy")
-    return cast("type[Strategy]", cls)
+        raise SpecError(f"{what} {spec!r}: module {module_name!r} fails ({type(error).__name__}: {error})") from error
+    found = getattr(module, class_name, None)
+    if found is None:
+        own = [name for name, value in vars(module).items() if is_one(value)]
+        raise UnknownName(unknown(f"class of {module_name}", class_name, own))
+    return found
 
 
 def _is_strategy(candidate: object) -> bool:

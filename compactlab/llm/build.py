@@ -10,9 +10,7 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 from msgspec.structs import replace
 
 from compactlab import catalog
-from compactlab.errors import SpecError, UnknownName
+from compactlab.errors import SpecError
 from compactlab.llm import Model, Reply, Request
 from compactlab.llm.extractive import Extractive
 
@@ -128,19 +126,7 @@ def _local(file: str, given: Mapping[str, Any]) -> Model:
 
 def _outside(spec: str) -> Model:
     """The object of a class that is not of this package, made without arguments."""
-    module_name, _, class_name = spec.partition(":")
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # a console script does not see the user's own folder otherwise
-    try:
-        module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise UnknownName(f"model {spec!r}: module {module_name!r} cannot be imported ({error})") from error
-    except Exception as error:  # a module of the user's own may fail in any way
-        raise SpecError(f"model {spec!r}: module {module_name!r} fails ({type(error).__name__}: {error})") from error
-    cls = getattr(module, class_name, None)
-    if cls is None:
-        own = [name for name, value in vars(module).items() if isinstance(value, type)]
-        raise UnknownName(catalog.unknown(f"class of {module_name}", class_name, own))
+    cls = catalog.outside("model", spec, lambda value: isinstance(value, type))
     try:
         made = cls()
         fits = isinstance(made.name, str) and callable(made.reply) and isinstance(made.window, int | None)

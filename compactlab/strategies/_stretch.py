@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from compactlab.llm import Request
+from compactlab.llm.checks import Terms, answered
 from compactlab.llm.quotes import struck
 from compactlab.redaction import known_secrets, redacted, redacted_messages
 from compactlab.strategies import Context
@@ -86,3 +88,19 @@ def _texts(block: object) -> tuple[str, ...]:
     if isinstance(block, Text | ToolResult):
         return (block.text,)
     return (block.arguments,) if isinstance(block, ToolCall) else ()
+
+
+def most_output(context: Context, longest: int) -> int:
+    """Tokens that a reply may have: *longest*, and no more than a quarter of the model's window."""
+    window = context.model.window if context.model else None
+    return longest if window is None else min(longest, max(1, window // 4))
+
+
+def asked_text(context: Context, request: Request, source: str, notes: list[str]) -> str:
+    """The text of a checked reply that is shorter than its *source*; what the checks found wrong joins *notes*."""
+    meter = context.meter
+    weight = max(meter.text(source), meter.messages(request.material))
+    terms = Terms(weight, meter.text, retry=context.prompts.retry, clean=without_headings)
+    answer = answered(context.model, request, terms)
+    notes.extend(answer.notes)
+    return answer.text

@@ -12,15 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from compactlab.llm import ModelError, Request
-from compactlab.llm.checks import Terms, answered, is_no_answer
+from compactlab.llm import ModelError, Purpose, Request
+from compactlab.llm.checks import is_no_answer
 from compactlab.llm.parts import Part, Reader, room_for_material
 from compactlab.llm.prompts import rendered
 from compactlab.markers import THREADS
 from compactlab.strategies import Compacted, Context, Strategy, note
-from compactlab.strategies._notes import without_headings
 from compactlab.strategies._slide import positions, slide, with_note, with_unread
-from compactlab.strategies._stretch import Stretch
+from compactlab.strategies._stretch import Stretch, asked_text, most_output
 from compactlab.strategies.sliding_window import marker, removed_before
 from compactlab.transcript import Message, Messages, Text
 
@@ -83,8 +82,7 @@ class _Writer:
 
     @property
     def _output(self) -> int:
-        window = self.context.model.window if self.context.model else None
-        return self.longest if window is None else min(self.longest, max(1, window // 4))
+        return most_output(self.context, self.longest)
 
     @property
     def _system(self) -> str:
@@ -101,21 +99,10 @@ class _Writer:
         shown = rendered(notes)
         return self._text("merge", self.context.prompts.reflect_merge(shown), notes, shown)
 
-    def _text(self, purpose: str, prompt: str, material: Messages, source: str) -> str:
-        prompts, meter = self.context.prompts, self.context.meter
-        request = Request(
-            "merge" if purpose == "merge" else "reflect",
-            self._system,
-            prompt,
-            material,
-            self._output,
-            prompt_version=prompts.version,
-        )
-        weight = max(meter.text(source), meter.messages(material))
-        terms = Terms(weight, meter.text, retry=prompts.retry, clean=without_headings)
-        answer = answered(self.context.model, request, terms)
-        self.notes.extend(answer.notes)
-        return answer.text
+    def _text(self, purpose: Purpose, prompt: str, material: Messages, source: str) -> str:
+        version = self.context.prompts.version
+        request = Request(purpose, self._system, prompt, material, self._output, prompt_version=version)
+        return asked_text(self.context, request, source, self.notes)
 
 
 def is_threads(message: Message) -> bool:

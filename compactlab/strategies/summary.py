@@ -17,17 +17,16 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from compactlab.history import protected
-from compactlab.llm import Request
-from compactlab.llm.checks import Terms, answered, sections
+from compactlab.llm import Purpose, Request
+from compactlab.llm.checks import sections
 from compactlab.llm.parts import Part, Reader, room_for_material
 from compactlab.llm.prompts import SECTIONS
 from compactlab.llm.quotes import unsaid
 from compactlab.markers import CUT, SUMMARY
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.strategies._carried import carried, is_carried, quoted, rules_among
-from compactlab.strategies._notes import without_headings
 from compactlab.strategies._slide import positions, slide, with_note, with_unread
-from compactlab.strategies._stretch import Stretch, has_words
+from compactlab.strategies._stretch import Stretch, asked_text, has_words, most_output
 from compactlab.transcript import Message, Messages, Text
 
 ALIASES = ("summarize", "summarise")
@@ -86,14 +85,14 @@ class Summarise(Strategy):
 
     def _bound(self, context: Context) -> Iterator[str]:
         """Say that the model's window holds the summary to less than the parameter asks for."""
-        window = context.model.window if context.model else None
-        if window is not None and window // 4 < self.max_summary_tokens:
-            yield f"the summary is held to {window // 4:,} tokens, a quarter of the model's window of {window:,}"
+        most = most_output(context, self.max_summary_tokens)
+        if context.model and most < self.max_summary_tokens:
+            window = context.model.window
+            yield f"the summary is held to {most:,} tokens, a quarter of the model's window of {window:,}"
 
     def _longest(self, messages: Messages, context: Context, room: int) -> int:
         """Tokens that the summary may have: what its parameter says, less where the target or the model leave less."""
-        window = context.model.window if context.model else None
-        longest = min(self.max_summary_tokens, self.max_summary_tokens if window is None else max(1, window // 4))
+        longest = most_output(context, self.max_summary_tokens)
         if context.target is None:
             return longest
         held = context.meter.messages(messages[i] for i in protected(messages))
@@ -132,21 +131,10 @@ class _Writer:
         notes = tuple(Message("user", (Text(text),), synthetic=True) for text in texts)
         return self._text("merge", self.context.prompts.merge(shown, previous), (*earlier, *notes), previous + shown)
 
-    def _text(self, purpose: str, prompt: str, material: Messages, source: str) -> str:
-        prompts, meter = self.context.prompts, self.context.meter
-        request = Request(
-            "merge" if purpose == "merge" else "summary",
-            prompts.summary_system,
-            prompt,
-            material,
-            self.longest,
-            prompt_version=prompts.version,
-        )
-        weight = max(meter.text(source), meter.messages(material))
-        terms = Terms(weight, meter.text, retry=prompts.retry, clean=without_headings)
-        answer = answered(self.context.model, request, terms)
-        self.notes.extend(answer.notes)
-        return answer.text
+    def _text(self, purpose: Purpose, prompt: str, material: Messages, source: str) -> str:
+        system, version = self.context.prompts.summary_system, self.context.prompts.version
+        request = Request(purpose, system, prompt, material, self.longest, prompt_version=version)
+        return asked_text(self.context, request, source, self.notes)
 
 
 def _own(note: Message) -> Message:
