@@ -16,7 +16,7 @@ from compactlab.errors import SpecError, TranscriptError
 from compactlab.pins import pinned
 from compactlab.plan import plan
 from compactlab.readers import writable, write
-from compactlab.settings import load
+from compactlab.settings import Project, load
 from compactlab.tokens import Meter
 from compactlab.transcript import Transcript
 
@@ -26,7 +26,7 @@ def main(options: Namespace) -> None:
     if options.target is not None and options.target <= 0:
         raise SpecError(f"--target {options.target}: expected a number of tokens above 0")
     project = load(options.settings).asking(options.llm, options.model, options.base_url)
-    transcript = _only(options)
+    transcript = _only(options, project)
     spec = options.strategy or project.strategy(transcript.agent_type)
     view = transcript.view(len(transcript.messages))
     messages = pinned(view, (*project.pins(transcript.agent_type), *options.pin))
@@ -53,8 +53,8 @@ def _write(transcript: Transcript, options: Namespace) -> None:
         print_warnings([f"{transcript.format} can only be read; {options.output} is in compactlab's own format"])
 
 
-def _only(options: Namespace) -> Transcript:
-    found = transcripts(options)
+def _only(options: Namespace, project: Project) -> Transcript:
+    found = transcripts(options, project)
     if len(found) != 1:
         ids = ", ".join(t.id for t in found[:3])
         raise TranscriptError(f"{options.path}: holds {len(found)} sessions ({ids}, ...); expected one to compact")

@@ -8,13 +8,16 @@ from pathlib import Path
 from compactlab.cli.output import print_warnings, watched
 from compactlab.errors import SpecError
 from compactlab.readers import survey
-from compactlab.settings import load
+from compactlab.settings import Project, load
 from compactlab.transcript import Transcript
 
 
-def transcripts(options: Namespace) -> tuple[Transcript, ...]:
-    """Read the transcripts at `options.path`, and say on standard error which files of a folder were passed over."""
-    types = options.type or load(options.settings).agent_types
+def transcripts(options: Namespace, project: Project | None = None) -> tuple[Transcript, ...]:
+    """Read the transcripts at `options.path`, and say on standard error which files of a folder were passed over.
+
+    *project* are the settings, if they were loaded already.
+    """
+    types = options.type or (project or load(options.settings)).agent_types
     with watched() as watch:
         progress = (lambda path: watch(0, 0, f"reading {Path(path).name}")) if watch else None
         reading = survey(options.path, options.format, agent_type=types, limit=limit(options), progress=progress)

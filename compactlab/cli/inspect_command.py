@@ -29,8 +29,9 @@ DEFAULT = Marks()
 def main(options: Namespace) -> None:
     """Print what each transcript at a path holds."""
     meter = Meter(options.counter)
-    marks = load(options.settings).marks
-    found = [inspected(transcript, meter, options.window, marks) for transcript in transcripts(options)]
+    project = load(options.settings)
+    read = transcripts(options, project)
+    found = [inspected(transcript, meter, options.window, project.marks) for transcript in read]
     if options.json:
         print_json(found)
     elif len(found) > IN_FULL:
