@@ -14,13 +14,15 @@ from compactlab.matching import Verdict
 SCORER_VERSION = "2"
 """Changes whenever the same compaction would score differently; runs of two versions are not comparable."""
 
+Mode = Literal["cuts", "replay", "recorded"]
+
 
 class Key(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which block: session, cut (a share of its assistant messages, or a window), strategy or control.
 
     `size_of` is the strategy whose size a control has; `budget` the share of the weight, in per cent, that the strategy
-    was to meet, empty without one. The strategy `facts` is no strategy: its block says what was at risk and needed at
-    the cut.
+    was to meet, empty without one; `replicate` counts the repetitions of a strategy that asks a model, from 0. The
+    strategy `facts` is no strategy: its block says what was at risk and needed at the cut.
     """
 
     session: str
@@ -28,14 +30,17 @@ class Key(msgspec.Struct, frozen=True, omit_defaults=True):
     strategy: str
     size_of: str = ""
     budget: str = ""
+    replicate: int = 0
 
 
-class Record(msgspec.Struct, frozen=True):
+class Record(msgspec.Struct, frozen=True, rename={"pass_": "pass"}):
     """One row: `value` of `n` for a metric (see `compactlab.metrics.Score`); for the metric `outcome`, n rows follow.
 
     `model` names what wrote the text of a compaction that asked one, and `reason` then says what was amiss with its
     replies, also where the compaction was applied: that it was asked twice, or that a fallback was taken. `index` is
-    the position of the assistant message at the cut; `draws` how many draws a value is the mean of.
+    the position of the assistant message at the cut; `draws` how many draws a value is the mean of. `fell_back` tells
+    of an applied pass that had to do without its model. `pass` (in Python `pass_`) counts the compactions of a replay
+    that the things spoken of went through, 0 where a row speaks of the whole.
     """
 
     session: str
@@ -54,14 +59,17 @@ class Record(msgspec.Struct, frozen=True):
     home: str = ""
     group: str = ""
     draws: int = 1
+    replicate: int = 0
+    pass_: int = 0
     outcome: str = ""
+    fell_back: bool = False
     reason: str = ""
     model: str = ""
     made_by: str = ""
 
     @property
     def key(self) -> Key:
-        return Key(self.session, self.cut, self.strategy, self.size_of, self.budget)
+        return Key(self.session, self.cut, self.strategy, self.size_of, self.budget, self.replicate)
 
 
 class NeededFact(msgspec.Struct, frozen=True):
@@ -94,7 +102,9 @@ class Manifest(msgspec.Struct, frozen=True):
     """What a run was made of; two runs compare only if scorer version, counter and corpus digest agree.
 
     `model` is what wrote the text of strategies that ask one, with the settings that change its replies; empty where
-    none asks. `asked_by` is how it was reached, without anything secret: live, from a store, in a batch.
+    none asks. `asked_by` is how it was reached, without anything secret: live, from a store, in a batch. `reader` and
+    `judge` are the models that answered hand-made probes and graded the answers. `mode` says what a `cut` of the
+    records is: a place where a session was cut, a whole session replayed, or a compaction that a harness recorded.
     """
 
     compactlab: str
@@ -111,13 +121,17 @@ class Manifest(msgspec.Struct, frozen=True):
     budgets: tuple[str, ...] = ()
     model: str = ""
     asked_by: str = ""
+    mode: Mode = "cuts"
+    reader: str = ""
+    judge: str = ""
+    replicates: int = 1
 
     def digest(self) -> str:
         """Eight hex digits that name the run's folder."""
         return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:8]
 
 
-_DEFAULTS = {f.name: f.default for f in msgspec.structs.fields(Record) if not f.required}
+_DEFAULTS = {f.encode_name: f.default for f in msgspec.structs.fields(Record) if not f.required}
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 
@@ -147,9 +161,14 @@ def encode(row: object) -> bytes:
         return json.dumps(msgspec.to_builtins(plain)).encode() + b"\n"
 
 
+def columns(record: Record) -> dict[str, Any]:
+    """The fields of a record by the names under which they are written and shown."""
+    return dict(zip(Record.__struct_encode_fields__, msgspec.structs.astuple(record), strict=True))
+
+
 def _lean(record: Record) -> dict[str, Any]:
     """The fields that differ from their defaults: equal rows give equal bytes, whichever process made them."""
-    values = msgspec.structs.asdict(record)
+    values = columns(record)
     return {name: value for name, value in values.items() if name not in _DEFAULTS or value != _DEFAULTS[name]}
 
 

@@ -24,7 +24,7 @@ import msgspec
 
 from compactlab.errors import RunError
 from compactlab.matching import Verdict
-from compactlab.records import Block, Key, Manifest, NeededFact, Record, decoded, encode
+from compactlab.records import Block, Key, Manifest, NeededFact, Record, columns, decoded, encode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,7 +215,7 @@ class Results:
         """
         import pandas as pd
 
-        return pd.DataFrame([msgspec.structs.asdict(record) for record in self.records])
+        return pd.DataFrame([columns(record) for record in self.records])
 
     def to_dataset(self) -> Any:  # noqa: ANN401  # datasets is untyped
         """The rows and columns of `to_frame` as a `datasets.Dataset`.

@@ -1,6 +1,7 @@
-"""Metrics, one family a file: drop a module with `measure(case, trial)` in here and every run records it.
+"""Metrics, one family a file: drop a module with `measure(trial)` in here and every run records it.
 
-`measure` yields `Score`s. A score is a sum over `n` things (facts, probes, calls), so that shares can be pooled; a
+A module of what shows only where a session goes on has `replayed(replay)` instead (see `compactlab.replay`), or both.
+Either yields `Score`s. A score is a sum over `n` things (facts, probes, calls), so that shares can be pooled; a
 plain quantity has n = 1. What could not be measured is not yielded: it is never a zero. A `Case` is one session at one
 cut and the same for every strategy; a `Trial` is what one strategy or control made of it.
 """
@@ -27,7 +28,8 @@ T = TypeVar("T")
 class Score(NamedTuple):
     """One measured thing: `value` of `n`; family, use, home and group say which facts it speaks of, empty for all.
 
-    `group` is what a metric tells its facts apart by besides: an age, an operation, a verdict.
+    `group` is what a metric tells its facts apart by besides: an age, an operation, a verdict. `pass_` is how many
+    compactions of a replay they went through, 0 where that is not told apart.
     """
 
     metric: str
@@ -37,6 +39,7 @@ class Score(NamedTuple):
     use: str = ""
     home: str = ""
     group: str = ""
+    pass_: int = 0
 
 
 @dataclass(frozen=True)
@@ -143,4 +146,6 @@ class Trial:
 def measure(trial: Trial, metrics: Iterable[str] = ()) -> Iterator[Score]:
     """Run *metrics*, or every metric of the folder, on a trial, in the order of their names."""
     for name in metrics or catalog.names("metrics"):
-        yield from importlib.import_module(f"{__name__}.{name}").measure(trial)
+        module = importlib.import_module(f"{__name__}.{name}")
+        if hasattr(module, "measure"):
+            yield from module.measure(trial)
