@@ -30,6 +30,7 @@ from compactlab.llm import Metered, Model
 from compactlab.llm.prompts import DEFAULT, Prompts
 from compactlab.receipt import Change, Outcome, Receipt
 from compactlab.reconcile import Reconciled, Rejected, reconciled
+from compactlab.redaction import known_in, redacted
 from compactlab.remembered import remembered
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.tokens import Meter, clean
@@ -38,6 +39,8 @@ from compactlab.validity import RuleSet, broken
 
 MIN_SAVED_TOKENS = 64
 MIN_SAVED_SHARE = 0.01
+NOTHING = Compacted(())
+"""What a strategy gave that was not run to its end."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +95,9 @@ def compact(
     try:
         given = _checked(built.compact(context.originals, context), context.originals)
     except Exception as error:  # noqa: BLE001  # any fault of a strategy is an outcome, never the end of a run
-        return job.unchanged("failed", _said(error))
+        return job.unchanged("failed", _said(error, context.originals))
     if given.deferred is not None:
-        return job.unchanged("deferred", given.deferred, given.notes)
+        return job.unchanged("deferred", given.deferred, given)
     return job.judged(given)
 
 
@@ -104,7 +107,7 @@ def _numbered(messages: Messages) -> Messages:
 
 
 def _checked(given: Compacted, originals: Messages) -> Compacted:
-    """Check the types of all that a strategy gave, since it may be anybody's; its words are cleaned for the receipt."""
+    """Check the types of all that a strategy gave, since it may be anybody's; make its words fit for the receipt."""
     if not isinstance(given, Compacted):
         raise TypeError(f"compact() gave {type(given).__name__}; expected Compacted(messages)")
     limit = 2 * len(originals) + 1_000
@@ -115,8 +118,8 @@ def _checked(given: Compacted, originals: Messages) -> Compacted:
     for message in messages:
         if id(message) not in known:
             _check(message)
-    deferred = None if given.deferred is None else clean(str(given.deferred))
-    return Compacted(messages, tuple(clean(str(text)) for text in given.notes), deferred)
+    deferred = None if given.deferred is None else _shown(given.deferred)
+    return Compacted(messages, tuple(map(_shown, given.notes)), deferred, bool(given.fell_back))
 
 
 def _check(message: object) -> None:
@@ -130,9 +133,15 @@ def _check(message: object) -> None:
         raise TypeError("compact() gave a message of wrong form: blocks are not a tuple")
 
 
-def _said(error: Exception) -> str:
+def _shown(words: object) -> str:
+    """Words of a strategy as a receipt may hold them: without secrets."""
+    return redacted(clean(str(words)))
+
+
+def _said(error: Exception, messages: Messages) -> str:
+    """What an error says; it may quote anything out of *messages*."""
     try:
-        return clean(f"{type(error).__name__}: {error}")
+        return redacted(clean(f"{type(error).__name__}: {error}"), known_in(messages))
     except Exception:  # noqa: BLE001  # an exception that cannot even be written is still an outcome
         return type(error).__name__
 
@@ -167,24 +176,24 @@ class _Job:
         try:
             plan = reconciled(base, given.messages, repr(self.strategy), alternates="strict" in self.guard.rules)
         except Rejected as reason:
-            return self.unchanged("rejected", str(reason), given.notes)
+            return self.unchanged("rejected", str(reason), given)
         result = tuple(message for message, _ in plan.entries)
         after = self.guard.meter.messages(result)
         if after >= self.before:
             outcome: Outcome = "skipped" if result == base or after == self.before else "rejected"
             why = "nothing to remove" if result == base else f"would weigh {after:,} tokens instead of {self.before:,}"
-            return self.unchanged(outcome, why, given.notes)
+            return self.unchanged(outcome, why, given)
         if self.before - after < min(MIN_SAVED_TOKENS, MIN_SAVED_SHARE * self.before):
-            return self.unchanged("skipped", f"would save only {self.before - after} tokens", given.notes)
+            return self.unchanged("skipped", f"would save only {self.before - after} tokens", given)
         fresh = broken(result, self.guard.rules) - broken(base, self.guard.rules)
         if fresh:
-            return self.unchanged("rejected", f"would break {', '.join(sorted(fresh))}", given.notes)
-        return self.applied(plan, result, after, given.notes)
+            return self.unchanged("rejected", f"would break {', '.join(sorted(fresh))}", given)
+        return self.applied(plan, result, after, given)
 
-    def applied(self, plan: Reconciled, result: Messages, after: int, notes: tuple[str, ...]) -> Compaction:
+    def applied(self, plan: Reconciled, result: Messages, after: int, given: Compacted) -> Compaction:
         origins = [None if position is None else self.repaired.origins[position] for _, position in plan.entries]
         receipt = replace(
-            self._receipt("applied", "", notes, plan.changes, result),
+            self._receipt("applied", "", given, plan.changes, result),
             tokens_after=after,
             kinds_after=self.guard.meter.by_kind(result),
             over_target=self.target is not None and after > self.target,
@@ -192,13 +201,13 @@ class _Job:
         )
         return Compaction(history.join_turns(result, origins), receipt)
 
-    def unchanged(self, outcome: Outcome, reason: str, notes: tuple[str, ...] = ()) -> Compaction:
+    def unchanged(self, outcome: Outcome, reason: str, given: Compacted = NOTHING) -> Compaction:
         base = self.repaired.messages
         changes = tuple(Change(i, m.source, m.role, "kept", reason) for i, m in enumerate(base))
-        return Compaction(self.same, self._receipt(outcome, reason, notes, changes, base))
+        return Compaction(self.same, self._receipt(outcome, reason, given, changes, base))
 
     def _receipt(
-        self, outcome: Outcome, reason: str, notes: tuple[str, ...], changes: tuple[Change, ...], result: Messages
+        self, outcome: Outcome, reason: str, given: Compacted, changes: tuple[Change, ...], result: Messages
     ) -> Receipt:
         """The receipt of a pass that left *result*, with the weights of the input for before and after."""
         base, meter = self.repaired.messages, self.guard.meter
@@ -217,7 +226,7 @@ class _Job:
             kinds_after=kinds,
             changes=changes,
             repairs=tuple(f"{r.what} {r.call_id!r} at message {r.position}: {r.why}" for r in self.repaired.repairs),
-            notes=notes,
+            notes=given.notes,
             rules=self.guard.rules,
             protected_tokens=meter.messages(base[i] for i in held),
             pinned_tokens=meter.messages(message for message in base if message.pinned),
@@ -225,5 +234,6 @@ class _Job:
             model=self.model.name if self.model and self.model.calls else "",
             model_calls=self.model.calls if self.model else 0,
             model_tokens=self.model.tokens if self.model else 0,
+            fell_back=given.fell_back,
             result=_digest(result, repr(self.strategy), self.target),
         )

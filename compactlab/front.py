@@ -100,7 +100,17 @@ def additive_epsilon(one: ArrayLike, other: ArrayLike) -> float:
     first, second = (np.asarray(points, float).reshape(-1, 2) for points in (one, other))
     if not len(first) or not len(second):
         raise ValueError("additive epsilon compares two sets: expected at least one point in each")
-    return float((first[:, None, :] - second[None, :, :]).max(axis=2).min(axis=1).max())
+    return float(additive_epsilons(first, second))
+
+
+def additive_epsilons(one: Floats, other: Floats) -> Floats:
+    """Give `additive_epsilon` of many pairs of sets at once, (..., k, 2) and (..., m, 2): one value a pair.
+
+    >>> first, second = np.array([[[0.9, 0.2]], [[0.5, 0.5]]]), np.array([[[0.8, 0.2]], [[0.5, 0.5]]])
+    >>> additive_epsilons(first, second).round(3).tolist()
+    [0.1, 0.0]
+    """
+    return np.asarray((one[..., :, None, :] - other[..., None, :, :]).max(axis=-1).min(axis=-1).max(axis=-1))
 
 
 def aurc(budgets: Sequence[float], qualities: ArrayLike) -> Floats:

@@ -28,7 +28,9 @@ class Receipt(msgspec.Struct, frozen=True):
     `kinds_*` split the weights into text, reasoning, call, result, image and overhead. `restored` are positions that
     the strategy dropped or edited and the guard put back. `protected_tokens` is what no strategy may touch, pinned
     messages among it; `heaviest` is the position of its heaviest message. `result` is the digest that lets a later
-    pass see that nothing is new. `model_tokens` are those that calls of `model` read and wrote: the price.
+    pass see that nothing is new. `model_tokens` are those that calls of `model` read and wrote: the price. `fell_back`
+    says that the strategy took a lesser way, since its model gave nothing of use or a rung of a ladder failed; `notes`
+    say why. It is never True of a pass that failed.
     """
 
     strategy: str
@@ -53,6 +55,7 @@ class Receipt(msgspec.Struct, frozen=True):
     model: str = ""
     model_calls: int = 0
     model_tokens: int = 0
+    fell_back: bool = False
 
     @property
     def saved(self) -> float:
@@ -69,7 +72,8 @@ class Receipt(msgspec.Struct, frozen=True):
 
     def to_text(self) -> str:
         """The receipt for people: a summary, the weights by kind, then runs of messages with the same fate."""
-        reason = f" ({self.reason})" if self.reason else ""
+        said = [*([self.reason] if self.reason else []), *(["fell back, see the notes"] if self.fell_back else [])]
+        reason = f" ({'; '.join(said)})" if said else ""
         over = "; over its target" if self.over_target else ""
         pins = f", of which pinned {self.pinned_tokens:,}" if self.pinned_tokens else ""
         kinds = [(k, n, self.kinds_after[k]) for k, n in self.kinds_before.items() if n or self.kinds_after[k]]

@@ -138,6 +138,8 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 class Block(msgspec.Struct, frozen=True):
     """All rows of one key, the first its outcome; what the strategy left; how many seconds it took.
 
+    `fires` are those of a replay: the seconds of each, and the tokens that it was given.
+
     A block that `lacks` a reply is not written: `pending` where the reply may still come, `missing` where it cannot be
     had; its one row says which.
     """
@@ -145,6 +147,7 @@ class Block(msgspec.Struct, frozen=True):
     records: tuple[Record, ...]
     compaction: dict[str, Any] | None = None
     seconds: float | None = None
+    fires: tuple[tuple[float, int], ...] = ()
     lacks: Literal["", "pending", "missing"] = ""
 
     @property

@@ -15,12 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from operator import is_
 from typing import NamedTuple
 
 import ahocorasick_rs
 from msgspec.structs import replace
 
-from compactlab.transcript import Block, Message, Messages, Text, ToolCall, ToolResult
+from compactlab.transcript import Block, Message, Messages, Reasoning, Text, ToolCall, ToolResult
 
 SHORTEST_KNOWN = 8
 """Characters that a value needs before it is looked for where it has no label."""
@@ -49,8 +50,9 @@ _KEY = re.compile(
 )
 _TOKEN = re.compile(
     r"""
-    (?<!\w)gh[pousr]_\w{20,255} | (?<!\w)github_pat_\w{20,255} | (?<!\w)gl(?:pat|dt|rt)-[\w-]{16,64}
-    | (?<!\w)xox[abeprs]-[\w-]{10,255} | (?<!\w)hf_[A-Za-z]{30,40} | (?<!\w)npm_\w{30,40} | (?<!\w)pypi-[\w-]{40,255}
+    (?<![^\W_])(?:gh[pousr]_\w{20,255} | github_pat_\w{20,255} | gl(?:pat|dt|rt)-[\w-]{16,64})
+    | (?<![^\W_])xox[abeprs]-[\w-]{10,255} | (?<!\w)hf_[A-Za-z]{30,40} | (?<!\w)npm_\w{30,40}
+    | (?<!\w)pypi-[\w-]{40,255}
     | (?<!\w)(?:dop_v1|shpat|shpss|sntrys|glsa|nfp|sbp|dckr_pat|figd|ntn)_[\w-]{30,255} | (?<!\w)dapi[0-9a-f]{32}
     | (?<!\w)ya29\.[\w-]{20,2000} | (?<!\w)hvs\.[\w-]{20,200} | (?<!\w)ATATT3x[\w=-]{50,255}
     | (?<![\w:])\d{8,10}:AA[\w-]{33}(?![\w-]) | (?<=hooks\.slack\.com/services/)[\w/]{20,100}
@@ -150,26 +152,39 @@ def known_secrets(texts: Iterable[str]) -> dict[str, str]:
     return known
 
 
+def known_in(messages: Iterable[Message]) -> dict[str, str]:
+    """Collect the known secrets of a history, which may stand bare anywhere in it and in what is made of it."""
+    return known_secrets(text for message in messages for block in message.blocks for text in _texts(block))
+
+
+def _texts(block: Block) -> tuple[str, ...]:
+    if isinstance(block, Text | Reasoning | ToolResult):
+        return (block.text,)
+    return (block.name, block.arguments) if isinstance(block, ToolCall) else ()
+
+
 def redacted_messages(messages: Iterable[Message], known: Mapping[str, str] | None = None) -> Messages:
-    """Redact words, arguments of calls and results; a message that holds no secret comes back as the same object."""
+    """Redact words, thoughts, calls and results; a message that holds no secret comes back as the same object.
+
+    For what is shown or kept, never for what a provider is sent back as its own: the signature of a thought is left.
+    """
     return tuple(_redacted(message, known) for message in messages)
 
 
 def _redacted(message: Message, known: Mapping[str, str] | None) -> Message:
     blocks = tuple(_block(block, known) for block in message.blocks)
-    return message if all(map(_is, blocks, message.blocks)) else replace(message, blocks=blocks)
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
+    return message if all(map(is_, blocks, message.blocks)) else replace(message, blocks=blocks)
 
 
 def _block(block: Block, known: Mapping[str, str] | None) -> Block:
     if isinstance(block, Text):
         return block if (text := redacted(block.text, known)) == block.text else Text(text)
+    if isinstance(block, Reasoning):
+        return block if (text := redacted(block.text, known)) == block.text else replace(block, text=text)
     if isinstance(block, ToolCall):
-        arguments = redacted(block.arguments, known)
-        return block if arguments == block.arguments else replace(block, arguments=arguments)
+        name, arguments = redacted(block.name, known), redacted(block.arguments, known)
+        same = (name, arguments) == (block.name, block.arguments)
+        return block if same else replace(block, name=name, arguments=arguments)
     if isinstance(block, ToolResult):
         content = tuple(Text(redacted(part.text, known)) if isinstance(part, Text) else part for part in block.content)
         return block if content == block.content else replace(block, content=content)

@@ -18,10 +18,11 @@ import importlib
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from compactlab.answering import Answer
 from compactlab.errors import RunError
 from compactlab.matching import Verdict
 from compactlab.records import Block, Key, Manifest, NeededFact, Record, columns, decoded, encode
@@ -56,7 +57,8 @@ class Writer:
         left = encode({"key": block.key, "left": block.compaction}) if block.compaction is not None else b""
         self._append(left, b"".join(encode(record) for record in block.records))
         if block.seconds is not None:
-            self._timings.write(encode({"key": block.key, "seconds": round(block.seconds, 6)}))
+            fires = {"fires": [(round(seconds, 6), tokens) for seconds, tokens in block.fires]} if block.fires else {}
+            self._timings.write(encode({"key": block.key, "seconds": round(block.seconds, 6)} | fires))
 
     def keep(self, key: Key) -> None:
         """Keep a block of `done` at this place of the order."""
@@ -178,6 +180,13 @@ def _truncated(path: Path, size: int) -> IO[bytes]:
     return file
 
 
+class Answered(NamedTuple):
+    """An answer of the reader, and the key of the case that it was read from."""
+
+    key: Key
+    answer: Answer
+
+
 _VERDICTS: dict[str, Verdict] = {"bound": "kept", "loose": "kept", "mutated": "mutated", "lost": "lost"}
 
 
@@ -240,10 +249,37 @@ class Results:
             if key.strategy == "facts":
                 told[key.session, key.cut] = row.left["needed"]
                 continue
+            if "needed" not in row.left:  # what a reader answered from a control
+                continue
             for story, fate in zip(told[key.session, key.cut], row.left["needed"], strict=True):
                 judged = _VERDICTS[fate], fate == "bound"
                 found.append(NeededFact(key.session, key.cut, key.strategy, key.budget, *judged, **story))
         return tuple(found)
+
+    @cached_property
+    def answers(self) -> tuple[Answered, ...]:
+        """Every answer of the reader, in case order."""
+        path = self.folder / "compactions.jsonl"
+        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        rows = [decoded(line, _Left) for line in lines if b'"answers"' in line]
+        return tuple(
+            Answered(row.key, msgspec.convert(answer, Answer)) for row in rows for answer in row.left.get("answers", ())
+        )
+
+    def answers_frame(self) -> pd.DataFrame:
+        """One row an answer of the reader: the key of its case, then the fields of `Answer`, its verdict, its grades.
+
+        `replicate` counts the repetitions of the question, `pass_replicate` those of the compaction that it is about.
+        """
+        import pandas as pd
+
+        rows = []
+        for key, answer in self.answers:
+            plain = msgspec.structs.asdict(answer)
+            grades = {f"grade_{name}": grade for name, grade in plain.pop("grades").items()}
+            case = {"session": key.session, "cut": key.cut, "strategy": key.strategy, "budget": key.budget}
+            rows.append(case | {"pass_replicate": key.replicate} | plain | {"verdict": answer.verdict} | grades)
+        return pd.DataFrame(rows)
 
     def facts_frame(self) -> pd.DataFrame:
         """One row a needed fact and strategy; the columns are the fields of `NeededFact`.

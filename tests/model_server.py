@@ -115,11 +115,13 @@ class _Handler(BaseHTTPRequestHandler):
 class ModelServer:
     """Gives its answers in order, the last one again and again; keeps what it was asked, and when.
 
+    An answer may be a function of the request's body that gives the body of the reply.
+
     `asked` holds (path, headers, body) of each request, `times` when each came, `most` how many were there at once.
     """
 
     def __init__(self, *answers):
-        self.answers = [answer if isinstance(answer, Answer) else Answer(answer) for answer in answers]
+        self.answers = [a if isinstance(a, Answer) or callable(a) else Answer(a) for a in answers]
         self.asked, self.times = [], []
         self.most = self._now = 0
         self.closing = threading.Event()
@@ -141,7 +143,8 @@ class ModelServer:
             self.asked.append((path, headers, json.loads(raw)))
             self._now += 1
             self.most = max(self.most, self._now)
-            return self.answers[min(len(self.asked), len(self.answers)) - 1]
+            answer = self.answers[min(len(self.asked), len(self.answers)) - 1]
+            return Answer(answer(self.asked[-1][2])) if callable(answer) else answer
 
     def finish(self):
         """A request is answered."""

@@ -74,3 +74,23 @@ def sweep(strategy, values, *, size_of="", after=None):
         for budget, counts in values.items()
         for story, kept in zip("abcdefghij", counts, strict=False)
     }
+
+
+def told(scores, **manifest):
+    """Make the pool of a run at one cut from {(session, strategy, replicate): [(metric, value, n, other fields)]}.
+
+    A session's story is its name up to the first digit. `null` stands in each, and needs what the first row does.
+    """
+    folder = Path(tempfile.mkdtemp(dir=scratch()))
+    writer = Writer(folder / "run", Manifest(**{**_fields(), **manifest}), lambda _: "")
+    for session in dict.fromkeys(session for session, *_ in scores):
+        of = {key[1:]: rows for key, rows in scores.items() if key[0] == session}
+        first = next(iter(of.values()))
+        of = {("facts", 0): [], **of, ("null", 0): [(m, 0, n, f) for m, _, n, f in first if m.startswith("needed")]}
+        for (strategy, replicate), rows in of.items():
+            base = {"session": session, "agent_type": "primary", "cluster": session.rstrip("0123456789"), "cut": "0.4"}
+            base |= {"index": 3, "strategy": strategy, "replicate": replicate}
+            made = [Record(**base, metric=metric, value=value, n=n, **fields) for metric, value, n, fields in rows]
+            writer.write(Block((Record(**base, metric="outcome", n=len(made), outcome="applied"), *made)))
+    writer.close()
+    return Pool(Results(folder / "run"))

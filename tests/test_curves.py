@@ -8,8 +8,9 @@ import runs
 from pools import sweep
 
 from compactlab.harness import Settings, run
+from compactlab.stats import clustered
 from compactlab.summary import summary_of
-from compactlab.summary.curves import curves
+from compactlab.summary.curves import AT, curves
 from compactlab.summary.pool import OF_A_SIZE, Pool
 
 SIX = (10, 20, 30, 40, 50, 60)
@@ -74,7 +75,7 @@ def test_the_areas_are_those_of_the_mean_curve():
     assert curve.aurc.mean == pytest.approx(0.45)
     assert found.common == ("10", "20", "40")
     assert found.hypervolume.mean == curve.contribution.mean == pytest.approx(area)
-    assert (curve.behind, curve.tokens) == (0, None)
+    assert (curve.behind.mean, curve.behind.half, curve.tokens) == (0, None, None)
     assert curve.quality_at(28.284271) == pytest.approx(0.6)
     assert curve.quality_at(5) is None
 
@@ -85,7 +86,7 @@ def test_what_is_nowhere_ahead_adds_nothing_and_is_behind_by_what_it_lacks():
     good, bad = one(found, "good"), one(found, "bad")
     assert (bad.contribution.mean, bad.contribution.half) == (0, None)
     assert good.contribution.mean == pytest.approx(good.hypervolume.mean - bad.hypervolume.mean)
-    assert (good.behind, bad.behind) == (0, pytest.approx(0.1))
+    assert (good.behind.mean, bad.behind.mean) == (0, pytest.approx(0.1))
     assert found.front == ((0, 0), (0, 1))
     assert [point.budget for point in found.front_points] == ["10", "20"]
     assert found.hypervolume.mean == pytest.approx(good.hypervolume.mean)
@@ -128,6 +129,25 @@ def test_the_curve_of_a_control_is_the_mean_over_the_sizes_of_all_strategies():
     rows |= sweep("random", {"10": [20] * 6}, size_of="t")
     found = curves(pools.pool(rows)).control("random")
     assert found == {"10": (pytest.approx(0.92), pytest.approx(0.15)), "20": (pytest.approx(0.8), pytest.approx(0.3))}
+
+
+def test_what_a_control_keeps_at_each_budget_has_an_interval_over_sessions():
+    rows = sweep("s", {"10": SIX, "20": SIX}) | sweep("t", {"10": SIX})
+    for name, kept in (("s", SIX), ("t", [2 * kept for kept in SIX])):
+        rows |= sweep("random", {"10": kept, "20": kept} if name == "s" else {"10": kept}, size_of=name)
+    found = curves(pools.pool(rows)).controls
+    assert {budget: kept.mean for budget, kept in found["random"].items()} == pytest.approx({"10": 0.525, "20": 0.35})
+    at = [clustered([(s, factor * kept / 100) for s, kept in zip("abcdef", SIX, strict=True)]) for factor in (1.5, 1)]
+    assert [kept.half for kept in found["random"].values()] == pytest.approx([of.half for of in at], rel=0.35)
+    assert found["oracle"] == {}
+
+
+def test_quality_at_a_budget_between_two_is_read_in_every_sample():
+    curve = one(curves(pools.pool(sweep("s", {"5": SIX, "20": [2 * kept for kept in SIX[:5]] + [90], "30": SIX}))), "s")
+    assert set(curve.at) == {10, 20, 30}
+    assert curve.at[20] == curve.points[1].quality
+    assert curve.at[10].mean == pytest.approx((curve.at[20].mean + curve.points[0].quality.mean) / 2)
+    assert curve.points[0].quality.half < curve.at[10].half < curve.at[20].half * 1.5
 
 
 def test_intervals_need_five_stories():
@@ -179,7 +199,10 @@ def test_what_holds_for_any_run_holds_for_recorded_ones(recorded):
         assert 0 < total < 1
         for curve in found.curves:
             assert 0 <= curve.contribution.mean <= curve.hypervolume.mean <= total + 1e-12
-            assert curve.behind >= 0
+            assert curve.behind.mean >= 0
+            assert {at: kept.mean for at, kept in curve.at.items()} == pytest.approx(
+                {at: kept for at in AT if (kept := curve.quality_at(at)) is not None}
+            )
             for point in curve.points:
                 assert point.met <= point.possible
                 assert set(point.controls) == set(OF_A_SIZE)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from compactlab import catalog
 from compactlab.compaction import Guard
-from compactlab.harness.session import CONTROLS
+from compactlab.harness.labels import CONTROLS
 from compactlab.llm.scripted import Scripted
 from compactlab.plan import plan
 from compactlab.readers import read

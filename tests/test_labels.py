@@ -8,19 +8,19 @@ import random
 import sys
 from collections import Counter
 from functools import cache
-from math import sqrt
-from typing import Literal, NamedTuple
 
-import msgspec
 import pytest
 import runs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlab.facts import FAMILIES, Family, mine
+from compactlab.facts import mine
 from compactlab.facts.fact import fact
 from compactlab.probes.mined import matcher_of
 from compactlab.readers import read
+from compactlab.study.evidence.figure import wilson
+from compactlab.study.evidence.labels import Count, Label, by_family, joined, load, total
+from compactlab.study.evidence.labels import standing as mined_in
 from compactlab.tools import tool_name
 from compactlab.transcript import Text, ToolCall, ToolResult, readable
 
@@ -33,43 +33,9 @@ SHORTEST, ENOUGH, LONGEST = 60, 250, 500  # characters of an excerpt
 SENTENCE_ENDS = (". ", "? ", "! ", "; ")
 
 
-class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the reader says of a fact in an excerpt; one that is `missed` stands there and was not mined."""
-
-    value: str
-    family: Family
-    label: Literal["good", "wrong family", "noise", "missed"]
-    note: str = ""
-
-    @property
-    def true(self):
-        return self.label in {"good", "missed"}
-
-
-class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    session: str
-    message: int
-    block: int
-    kind: str
-    excerpt: str
-    facts: tuple[Label, ...]
-
-    @property
-    def place(self):
-        return self.session, self.message, self.block, self.kind, self.excerpt
-
-
-class Count(NamedTuple):
-    """Facts mined that are right, facts mined that are not, and facts that the reader saw."""
-
-    right: int
-    wrong: int
-    true: int
-
-
 @cache
 def windows():
-    return tuple(msgspec.json.decode(line, type=Window) for line in LABELS.read_text(encoding="utf-8").splitlines())
+    return load(LABELS)
 
 
 @cache
@@ -86,47 +52,12 @@ def matcher(session):
 
 def standing(window):
     """Give the mined facts of the session that stand in the excerpt, each once."""
-    facts, found = matcher(window.session)
-    return [facts[i] for i in dict.fromkeys(hit.pattern for hit in found.hits(window.excerpt))]
-
-
-def joined(labels, facts):
-    """Give each fact its label, or None: the one of its value, else one that names it by another of its forms."""
-    waiting = {(label.family, label.value.casefold()): label for label in labels}
-    given_to = {one: waiting.pop((one.family, one.value.casefold()), None) for one in facts}
-    for one in [one for one, label in given_to.items() if label is None]:
-        keys = ((one.family, form.casefold()) for form in one.forms)
-        given_to[one] = next((waiting.pop(key) for key in keys if key in waiting), None)
-    return given_to
-
-
-def counted(pairs):
-    """Count (labels of an excerpt, facts mined in it) by family; a fact without a label counts nowhere."""
-    right, wrong, true = Counter(), Counter(), Counter()
-    for labels, facts in pairs:
-        true.update(label.family for label in labels if label.true)
-        for label in joined(labels, facts).values():
-            if label is not None:
-                (right if label.true else wrong)[label.family] += 1
-    return {family: Count(right[family], wrong[family], true[family]) for family in FAMILIES}
+    return mined_in(window, *matcher(window.session))
 
 
 @cache
 def measured():
-    return counted([(window.facts, standing(window)) for window in windows()])
-
-
-def total(counts):
-    return Count(*map(sum, zip(*counts.values(), strict=True)))
-
-
-def wilson(hits, n):
-    """Give the 95 % interval of a share by Wilson (1927)."""
-    if n == 0:
-        return 0.0, 1.0
-    z = 1.959964
-    middle, half = hits + z * z / 2, z * sqrt(hits * (n - hits) / n + z * z / 4)
-    return max(0.0, (middle - half) / (n + z * z)), min(1.0, (middle + half) / (n + z * z))
+    return by_family([(window.facts, standing(window)) for window in windows()])
 
 
 def share(hits, n):
@@ -254,7 +185,7 @@ HAND = (
     ],
 )
 def test_what_is_mined_is_counted_by_its_label(mined, identifiers, numbers):
-    counts = counted([(HAND, mined)])
+    counts = by_family([(HAND, mined)])
     assert (counts["identifier"], counts["number"]) == (identifiers, numbers)
     assert total(counts) == Count(*(sum(pair) for pair in zip(identifiers, numbers, strict=True)))
 
@@ -269,7 +200,7 @@ def test_the_label_of_the_value_goes_before_that_of_another_form():
 @given(st.sets(st.sampled_from(HAND)), st.sampled_from(HAND))
 def test_one_more_true_fact_never_harms_and_one_more_false_never_helps(mined, more):
     def count(labels):
-        return total(counted([(HAND, [fact(label.family, label.value) for label in labels])]))
+        return total(by_family([(HAND, [fact(label.family, label.value) for label in labels])]))
 
     before, after = count(mined - {more}), count(mined | {more})
     assert (after.right - before.right, after.wrong - before.wrong) == ((1, 0) if more.true else (0, 1))

@@ -1,5 +1,7 @@
 """`ladder`: rungs in order, until the target is met; one guard at the end."""
 
+from dataclasses import dataclass
+
 import pytest
 import runs
 from histories import agent, calling, messages, result, split_and_turn_shape, system, user
@@ -10,15 +12,25 @@ from msgspec.structs import replace
 from compactlab import catalog, history
 from compactlab.compaction import Guard, compact
 from compactlab.errors import SpecError, UnknownName
-from compactlab.llm import ModelError
+from compactlab.llm import ModelError, Pending
 from compactlab.llm.extractive import Extractive
+from compactlab.llm.recorded import Missing
 from compactlab.llm.scripted import Scripted
 from compactlab.markers import CLEARED
 from compactlab.readers import read
-from compactlab.strategies import Context
+from compactlab.strategies import Context, Strategy
 from compactlab.strategies.ladder import STEPS, Ladder
 from compactlab.tokens import Meter
 from compactlab.transcript import Message
+
+
+@dataclass(frozen=True, repr=False)
+class Broken(Strategy):
+    """A strategy with a fault of its own."""
+
+    def compact(self, messages, context):
+        raise ZeroDivisionError(len(messages) + len(context.originals))
+
 
 METER = Meter("chars/4")
 BY_CHARACTERS = Guard(METER, model=Extractive())
@@ -86,7 +98,7 @@ def test_where_the_target_is_met_already_no_rung_is_climbed(target):
 @given(messages(min_events=3, max_events=24), st.none() | st.integers(1, 2_000))
 def test_on_any_history_it_climbs_on_until_the_target_is_met_and_leaves_what_is_protected(given_messages, target):
     base = tuple(replace(m, source=i) for i, m in enumerate(history.repair(given_messages).messages))
-    left, notes, _ = Ladder().compact(base, Context(METER, target, None, base))
+    left, notes, *_ = Ladder().compact(base, Context(METER, target, None, base))
     stopped = [note for note in notes if note.endswith(": not needed")]
     assert stopped == [f"{step}: not needed" for step in STEPS[len(STEPS) - len(stopped) :]]
     if stopped:
@@ -116,6 +128,7 @@ def test_a_rung_that_fails_is_passed_over_and_noted():
         assert done.receipt.outcome == "applied"
         assert done.messages == alone("sliding_window", alone("microcompact"))
         assert f"summary: {type(error).__name__}: {error}" in done.receipt.notes
+        assert done.receipt.fell_back
         assert done.receipt.model_calls == 1
 
 
@@ -128,6 +141,7 @@ def test_without_a_model_the_rung_that_needs_one_is_passed_over():
 def test_where_every_rung_fails_nothing_changes_and_the_receipt_says_why():
     done = climbed("ladder(summary, summary(preserve_recent=2))", guard=Guard(METER))
     assert (done.receipt.outcome, done.messages) == ("skipped", BEFORE)
+    assert "skipped (nothing to remove; fell back, see the notes)" in done.receipt.to_text()
     assert len(done.receipt.notes) == 2
 
 
@@ -141,6 +155,36 @@ def test_a_rung_that_defers_changes_nothing_and_says_so():
 def test_a_plain_slide_of_a_rung_is_noted_under_its_name():
     done = climbed("ladder(sliding_reflect)", guard=Guard(METER))
     assert done.receipt.notes == ("sliding_reflect: a plain slide: no model was given",)
+    assert done.receipt.fell_back
+
+
+FELL_BACK = [
+    ("no rung asks", "ladder", None, False),
+    ("a rung that failed by itself", "ladder(cull, test_ladder:Broken)", None, True),
+    ("a failed rung that is not needed", "ladder(sliding_window, summary)", 2_000, False),
+    ("a plain slide under a rung that did its work", "ladder(sliding_reflect, cull)", None, True),
+    ("a rung that declines", "ladder(defer, microcompact)", None, False),
+    ("a failed rung below the top of two ladders", "ladder(ladder(summary, cull), microcompact)", None, True),
+]
+
+
+@pytest.mark.parametrize(("spec", "target", "expected"), [c[1:] for c in FELL_BACK], ids=[c[0] for c in FELL_BACK])
+def test_it_fell_back_where_a_rung_that_was_climbed_did_or_failed(spec, target, expected):
+    receipt = climbed(spec, target, guard=Guard(METER)).receipt
+    assert (receipt.outcome, receipt.fell_back) == ("applied", expected)
+
+
+def test_a_model_that_does_its_work_is_no_fallback():
+    assert not climbed("ladder(sliding_reflect, summary)").receipt.fell_back
+
+
+@pytest.mark.parametrize("error", [Pending("not there yet"), Missing("no reply in the store")])
+def test_a_rung_whose_reply_is_not_there_yet_ends_the_climb(error):
+    model = Scripted(error)
+    done = climbed("ladder(microcompact, summary, sliding_reflect, sliding_window)", guard=Guard(METER, model=model))
+    assert (done.receipt.outcome, done.messages, len(model.requests)) == ("failed", BEFORE, 1)
+    assert str(error) in done.receipt.reason
+    assert not done.receipt.fell_back
 
 
 # ---- one guard at the end

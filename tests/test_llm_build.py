@@ -4,6 +4,8 @@ import sys
 
 import pytest
 from histories import agent, user
+from model_server import ModelServer, completion
+from msgspec.structs import replace
 
 from compactlab.compaction import Guard, compact
 from compactlab.errors import CompactlabError, SpecError, TranscriptError, UnknownName
@@ -185,6 +187,42 @@ def test_the_key_of_a_reply_is_that_of_the_request_as_it_was_sent(tmp_path, own)
     assert build(spec, {"kind": f"{own}:Echo"}).reply(REQUEST).text == "500 0.3"
     model = build(f"replay:{tmp_path / 'replies'}", {"temperature": 1})
     assert model.reply(REQUEST).text == "500 1.0"
+
+
+@pytest.mark.usefixtures("without_key")
+def test_what_a_model_does_not_take_is_neither_sent_nor_part_of_what_a_store_knows_of_it(tmp_path):
+    asked = replace(REQUEST, seed=7)
+    with ModelServer(completion("Words.")) as server:
+        given = {"kind": "live", "model": "m", "base_url": server.url, "leave_out": ["temperature"]}
+        assert build(f"record:{tmp_path}", given).reply(asked).text == "Words."
+        Adjusted(Live("m", server.url), leave_out=("temperature", "seed")).reply(asked)
+    first, second = (body for _, _, body in server.asked)
+    assert ("temperature" in first, first["seed"]) == (False, 7)
+    assert not {"temperature", "seed"} & second.keys()
+    [line] = Recorded(tmp_path, name="m").store.values()
+    assert (line.temperature, line.seed) == (None, 7)
+
+
+def test_only_what_a_model_may_not_take_can_be_left_out():
+    with pytest.raises(SpecError, match=r"leave_out names \['model'\]; expected some of temperature, seed"):
+        Adjusted(Scripted(), leave_out=("seed", "model"))
+
+
+@pytest.mark.usefixtures("without_key")
+def test_prices_of_the_settings_hold_for_the_cap_and_are_not_shown(tmp_path):
+    given = {"model": "my-model", "cap_money": 1.0, "prices": {"my-model": {"input": 0.4, "output": 1.6}}}
+    with ModelServer(completion("Words.", usage=(1_000_000, 250_000))) as server:
+        model = build("live", given | {"base_url": server.url}, tmp_path / "spending.jsonl")
+        model.reply(REQUEST)
+        assert model.spent() == (1, 1_250_000, pytest.approx(0.8))
+        with pytest.raises(ModelError, match="the cap of 1 USD would be passed"):
+            model.reply(replace(REQUEST, max_output=200_000))
+    assert described("live", given) == "live (model=my-model, cap_money=1.0)"
+
+
+def test_a_price_that_is_none_is_said_before_anything_runs():
+    with pytest.raises(SpecError, match=r"the price of 'm': .*`output`.*; expected a table with input and output"):
+        build("live", {"model": "m", "base_url": URL, "prices": {"m": {"input": 1}}})
 
 
 def test_what_is_behind_an_adjusted_model_shows_through(tmp_path):

@@ -35,7 +35,7 @@ def test_a_request_goes_out_whole_and_the_reply_comes_back_with_its_usage():
 
 
 def test_what_is_not_given_is_not_sent():
-    _, server = outcome(completion(), request=Request("answer", "", "Why?", ()), leave_out=("temperature",))
+    _, server = outcome(completion(), request=Request("answer", "", "Why?", (), temperature=None))
     sent = server.asked[0][2]
     assert set(sent) == {"model", "messages", "max_tokens"}
     assert sent["messages"] == [{"role": "user", "content": "Why?"}]
@@ -146,7 +146,6 @@ def test_an_error_in_disguise_that_may_pass_is_asked_again():
         ({"concurrency": 0}, "concurrency is 0; expected a number of 1 or more"),
         ({"retries": -1}, "retries is -1"),
         ({"timeout_seconds": float("nan")}, "timeout_seconds is nan"),
-        ({"leave_out": ("model",)}, "expected some of temperature, seed"),
         ({"cap": lambda: Cap(tokens=-1)}, "cap: tokens is -1"),
     ],
 )

@@ -5,14 +5,18 @@ import multiprocessing
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from model_server import ASKED, Answer, ModelServer, completion, live
 
 from compactlab.harness.answers import with_cost
 from compactlab.llm import ModelError
 from compactlab.llm.live import Cap, Live, Spent, Use
-from compactlab.llm.live._slots import slot
+from compactlab.llm.live.spending import Tally
+from compactlab.llm.locks import slot
 
 PRICES = {"my-model": {"input": 10, "output": 100, "cached": 1}}
 SPAWNED = multiprocessing.get_context("spawn")
@@ -220,4 +224,39 @@ def test_progress_tells_what_the_calls_of_a_run_have_cost_so_far(tmp_path):
     cap.end(cap.hold("gpt-5-mini", Use(2_000_000, 0, 0)), "gpt-5-mini", Use(1_000_000, 0, 0), replied=True)
     progress(2, 4, "two")
     money = cap.spent().money
+    assert money is not None
     assert told == [(1, 4, "one"), (2, 4, f"two (1 calls, 1,000,000 tokens, {money:.2f} USD)")]
+
+
+ENTRIES = st.tuples(
+    st.integers(0, 9), st.sampled_from(["done", "failed", "killed"]), st.sampled_from(["my-model", "x"])
+)
+
+
+@given(st.lists(st.lists(ENTRIES, max_size=6), max_size=5))
+def test_a_tally_says_at_each_look_what_the_cap_says(looks):
+    with TemporaryDirectory() as folder:
+        cap = Cap(path=Path(folder) / "spending.jsonl", prices=PRICES)
+        tally = Tally(cap.path)
+        assert tally.spent() == (0, 0, 0.0)
+        for calls in looks:
+            for tokens, state, model in calls:
+                call = cap.hold(model, Use(2 * tokens, 0, 5))
+                if state != "killed":
+                    cap.end(call, model, Use(tokens, 0, 1), replied=state == "done")
+            said, meant = tally.spent(), cap.spent()
+            assert (said.calls, said.tokens) == (meant.calls, meant.tokens)
+            assert said.money == (None if meant.money is None else pytest.approx(meant.money))
+
+
+def test_a_tally_reads_no_line_twice_and_waits_for_one_that_is_being_written(tmp_path):
+    cap = Cap(path=tmp_path / "spending.jsonl", prices=PRICES)
+    tally = Tally(cap.path)
+    cap.end(cap.hold("my-model", Use(5, 0, 0)), "my-model", Use(3, 0, 0), replied=True)
+    whole = Path(cap.path).read_bytes()
+    Path(cap.path).write_bytes(whole[:-4])
+    assert tally.spent().tokens == 0
+    Path(cap.path).write_bytes(whole)
+    assert tally.spent().tokens == tally.spent().tokens == 3
+    Path(cap.path).write_bytes(b"-" * len(whole))  # what was read is not looked at again
+    assert tally.spent().tokens == 3

@@ -9,8 +9,8 @@ import pytest
 from model_server import ASKED, KEY, Answer, completion, error, outcome
 
 from compactlab.llm import ModelError, Request, TooLong
+from compactlab.llm.faults import Fault, is_too_long, retry_after, shortened
 from compactlab.llm.live import Live
-from compactlab.llm.live._refusals import Fault, is_too_long, retry_after, shortened
 from compactlab.llm.live._tries import Tries
 
 GOOD = completion()
@@ -100,8 +100,8 @@ def test_a_server_that_is_not_there_is_tried_again_and_said():
         (400, {"errors": [{"message": "One"}, {"message": "Two"}]}, "HTTP 400: One; Two"),
         (402, error("Provider returned error", metadata={"raw": "no funds"}), "HTTP 402: Provider returned error: no"),
         (429, error("You exceeded your quota", code="insufficient_quota"), "HTTP 429: You exceeded your quota"),
-        (400, error("Unsupported value: 'temperature' does not support 0.5"), '; leave_out=("temperature",) asks'),
-        (422, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs"}]}, '; leave_out=("seed",) asks without'),
+        (400, error("Unsupported value: 'temperature' does not support 0.5"), '; leave_out = ["temperature"] asks'),
+        (422, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs"}]}, '; leave_out = ["seed"] asks without'),
         (400, error("a\x1b[31m\nb\x00"), "HTTP 400: a [31m b"),
         (400, error("w" * 5_000), "www…"),
     ],

@@ -52,6 +52,16 @@ class Small:
         return Reply(f"<summary>1. Primary request and intent\n- {' '.join(found)}</summary>", self.name)
 
 
+class Wordy(Small):
+    """Writes as much as it may, and no line twice."""
+
+    def reply(self, request):
+        super().reply(request)
+        said = "\n".join(f"line {len(self.requests)}.{i} was {i * 7919}" for i in range(request.max_output))
+        text = f"1. Primary request and intent\n{said}"[: 4 * request.max_output - 60]
+        return Reply(f"<summary>{text}</summary>" if SECTIONS[0] in request.prompt else text, self.name)
+
+
 def words(count, name):
     return " ".join(f"{name}{i}" for i in range(count))
 
@@ -173,6 +183,21 @@ def test_every_message_that_goes_is_read_whatever_the_window(spec, window):
         assert facts_in(done) == {f"fact{i}" for i in range(60)}
         assert (len(model.requests) > 1) == (window < 16_000)
         assert bool(done.receipt.notes) == (window < 16_000)
+
+
+@pytest.mark.parametrize("spec", ["summary(preserve_recent=2)", "sliding_reflect(preserve_recent=2)"])
+@pytest.mark.parametrize("window", [2_600, 3_300, 4_000, 8_192, 16_000])
+def test_a_model_that_writes_all_it_may_fills_no_window_pass_after_pass(spec, window):
+    held = HEAD
+    for number in range(3):
+        model = Wordy(window)
+        new = (*talk(40), *TAIL)
+        done = compact((*held, *new), spec, guard=Guard(METER, model=model))
+        assert (done.receipt.outcome, done.receipt.fell_back) == ("applied", False), done.receipt.reason
+        assert all(weigh(r) + r.max_output <= window for r in model.requests)
+        assert not [note for note in done.receipt.notes if "not read" in note]
+        assert number == 0 or "[Compacted summary]" in model.requests[-1].prompt or spec.startswith("sliding")
+        held = done.messages
 
 
 def test_several_parts_are_merged_into_one_flat_summary():

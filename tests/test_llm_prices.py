@@ -88,7 +88,9 @@ def test_a_price_of_nothing_is_a_price():
         ({"input": -1, "output": 1}, "the price of 'm' is -1"),
         ({"input": 1, "output": float("nan")}, "the price of 'm' is nan"),
         ({"input": 1, "output": 1, "long": {"over": 5, "input": 1, "output": float("inf")}}, "is inf"),
-        (7, "Expected `object`, got `int`"),
+        ({"input": True, "output": 1}, "Expected `float`, got `bool`"),
+        (7, "Expected `object`, got `int`.*; expected a table with input and output"),
+        (None, "got `null`"),
     ],
 )
 def test_a_price_that_is_none_is_an_error(given, said):

@@ -12,79 +12,26 @@ from hypothesis import strategies as st
 
 from compactlab.compaction import compact
 from compactlab.facts import mine
-from compactlab.facts.text import canonical
 from compactlab.history import repair
 from compactlab.matching import fold
 from compactlab.probes.mined import AtRisk, mask, matcher_of
-from compactlab.tokens import clean
-from compactlab.transcript import Message, Text, readable
+from compactlab.study.evidence.mutation import altered, changed, erased, overlapping, places, plain, said
+from compactlab.transcript import Message
 
-STRANGE = "ǂ"  # a letter that stands in no fact
 CASES = [("primary-move", 0.85), ("subagent-etl", 0.55), ("subconscious-novel", 0.7)]
 CONTEXTS = ("none", "microcompact", "sliding_window")
-
-
-def plain(history):
-    """One message a block, its words in canonical form."""
-    return [clean(canonical(readable(block))) for message in history for block in message.blocks]
-
-
-def said(texts):
-    return [Message("assistant", (Text(text),)) for text in texts]
-
-
-def places(fact, texts):
-    """Every place of a form of a fact, whole or not: text, start, end."""
-    found = []
-    for at, text in enumerate(texts):
-        searched = text if fact.exact else fold(text)
-        for form in fact.forms:
-            wanted = form if fact.exact else fold(form)
-            start = searched.find(wanted)
-            while start >= 0:
-                found.append((at, start, start + len(wanted)))
-                start = searched.find(wanted, start + 1)
-    return found
-
-
-def erased(value):
-    """Every letter and digit strange; edges stay what they were, so that neighbours end where they ended."""
-    return "".join(("〇" if c >= "\u2e80" else STRANGE) if c.isalnum() else c for c in value)
-
-
-def altered(value):
-    """Only the first digit strange, or where there is none the last letter."""
-    digits = [i for i, c in enumerate(value) if c.isdigit()]
-    letters = [i for i, c in enumerate(value) if c.isalnum()]
-    at = digits[0] if digits else letters[-1] if letters else 0
-    return value[:at] + erased(value[at]) + value[at + 1 :]
-
-
-def changed(texts, spots, how):
-    """The texts with each spot changed by itself, those that overlap too."""
-    made = [list(text) for text in texts]
-    for at, start, end in spots:
-        for place, character in enumerate(how(texts[at][start:end]), start):
-            if character != texts[at][place]:
-                made[at][place] = character
-    return ["".join(text) for text in made]
-
-
-def overlapping(spots, other_spots):
-    return any(
-        at == there and start < stop and begin < end for at, start, end in spots for there, begin, stop in other_spots
-    )
 
 
 def check(risk, texts, fact, how):
     """Change every place of one fact; it is lost, and of the others at most those that overlap it."""
     before = risk.presence(said(texts)).loose
-    spots = places(risk.facts[fact], texts)
+    both = texts, [fold(text) for text in texts]
+    spots = places(risk.facts[fact], both)
     after = risk.presence(said(changed(texts, spots, how))).loose
     assert before >> fact & 1
     assert not after >> fact & 1
     fallen = [other for other in risk.anchors if other != fact and (before ^ after) >> other & 1]
-    apart = [other for other in fallen if not overlapping(spots, places(risk.facts[other], texts))]
+    apart = [other for other in fallen if not overlapping(spots, places(risk.facts[other], both))]
     assert [risk.facts[other] for other in apart] == []
     return fallen
 
@@ -191,7 +138,7 @@ def test_a_digit_changed_is_a_fact_lost(history, data):
         return f"{value[:first]}{(int(value[first]) + 1) % 10}{value[first + 1 :]}"
 
     texts = plain(base)
-    spots = places(risk.facts[fact], texts)
+    spots = places(risk.facts[fact], (texts, [fold(text) for text in texts]))
     assert not risk.presence(said(changed(texts, spots, next_digit))).loose >> fact & 1
 
 

@@ -57,6 +57,8 @@ def test_messages_are_counted_by_what_happened_to_them(action, number):
 TEXT = [
     ("a saving", made(), "none: applied\n100 -> 50 tokens (o200k_base), 50.0% saved\n"),
     ("a reason", made(outcome="skipped", reason="nothing to remove"), "none: skipped (nothing to remove)\n"),
+    ("a fallback", made(fell_back=True), "none: applied (fell back, see the notes)\n"),
+    ("a reason beside a fallback", made(reason="as asked", fell_back=True), "(as asked; fell back, see the notes)\n"),
     ("over its target", made(target=20, over_target=True), "50.0% saved; over its target"),
     ("thousands", made(tokens_before=1_234_567), "1,234,567 -> 50 tokens"),
     ("kinds that weigh something", made(), "text 90 -> 40  call 6 -> 0  result 0 -> 6  overhead 4 -> 4"),

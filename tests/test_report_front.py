@@ -10,7 +10,7 @@ from pools import sweep
 from compactlab.report import budgets as of_curves
 from compactlab.report import pairs as of_pairs
 from compactlab.report import sessions as of_sessions
-from compactlab.report.section import markdown
+from compactlab.report.section import interval, markdown
 from compactlab.summary.curves import curves
 from compactlab.summary.pool import Pool
 
@@ -64,7 +64,7 @@ def test_the_table_of_budgets_flags_what_was_missed_and_names_what_has_no_curve(
     assert re.fullmatch(r"\(\.44\)", found["b"]["20 %"])
     assert found["b"]["10 %"][-1].isdigit()
     assert set(found) == {"a", "b", "random, same sizes"}
-    assert "c meets no budget often enough; at its own size it saves 30% and keeps .43" in section.legend
+    assert "c meets no budget often enough; at its own size it saves 30%±0 and keeps .43±.03" in section.legend
     assert "none: nothing saved" in section.legend
 
 
@@ -75,9 +75,9 @@ def test_the_table_of_areas_holds_the_numbers_of_the_curves():
     assert row["area"] == ".73±.00"
     assert row["AURC 10-30 %"] == f"{found.curves[0].aurc.mean:.2f}±.00".replace("0.", ".", 1)
     assert [row[column] for column in ("Q@10", "Q@20", "Q@30", "tokens@.9", "behind")] == [
-        ".40",
-        ".60",
-        ".90",
+        ".40±.00",
+        ".60±.00",
+        ".90±.00",
         ".30",
         ".00",
     ]
@@ -89,7 +89,7 @@ def test_without_budgets_there_is_one_table_of_own_sizes():
     [section] = of_curves.sections(curves(pools.pool(rows)))
     found = table(section)
     assert [found[name]["front"] for name in "abc"] == ["yes", "no", "yes"]
-    assert (found["a"]["saved"], found["c"]["bound"]) == ("90%", ".95±.00")
+    assert (found["a"]["saved"], found["c"]["bound"]) == ("90%±0", ".95±.00")
     assert found["b"]["adds"] == ".000"
 
 
@@ -209,7 +209,7 @@ def test_the_tables_of_pairs_hold_differences_and_verdicts():
     assert over["b"]["random"].endswith("inconclusive")
     [pair] = sections[1].rows
     assert pair[:2] == ("a", "b")
-    assert pair[3:5] == ("+.00", "6")
+    assert pair[3:5] == ("+.00±.00", "6")
     assert pair[-1] == "inconclusive"
 
 
@@ -236,7 +236,7 @@ def test_each_session_is_a_row_and_each_strategy_a_column():
         ("d", "100", "1.00", ".47"),
         ("e", "100", "1.00", ".41"),
         ("f", "100", "1.00", ".44"),
-        ("mean of all", "750", "1.00*", ".47*"),
+        ("mean of all", "750", "1.00±.00*", ".47±.09*"),
     ]
 
 
@@ -277,6 +277,6 @@ def test_the_table_of_sessions_has_the_means_of_the_summary():
     last = dict(zip(section.columns, section.rows[-1], strict=True))
     for row in run.summary.rows:
         if not row.is_control:
-            assert last[row.label] == f"{row.bound.mean:.2f}".replace("0.", ".", 1)
+            assert last[row.label] == interval(row.bound)
     assert last["n"] == str(run.summary.needed)
     assert len(section.rows) == 14

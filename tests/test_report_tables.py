@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import runs
 
@@ -36,7 +37,7 @@ def test_all_tables_stand_on_the_page_in_order(report):
     page = report.markdown()
     titles = [section.title for section in report.tables()]
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == titles
-    assert len(titles) == len(set(titles)) >= len(TABLES)
+    assert len(titles) == len(set(titles)) >= len([name for name in TABLES if report.tables([name])])
 
 
 def row_of(report, name, strategy):
@@ -47,10 +48,8 @@ def row_of(report, name, strategy):
 
 def test_the_untouched_history_keeps_all_rules_and_operations_and_invents_nothing(report):
     rules, trail = (row_of(report, name, "none") for name in ("rules", "artifacts"))
-    assert {text for name, text in rules.items() if name not in {"strategy", "weakened", "contradicted"}} <= {
-        "1.00",
-        "-",
-    }
+    kinds = {text for name, text in rules.items() if name not in {"strategy", "weakened", "contradicted"}}
+    assert kinds <= {"1.00", "-"}
     assert {trail[name] for name in ("recall", "precision", "F1", "last write")} == {"1.00"}
     distortion = row_of(report, "distortion", "none")
     assert (distortion["inverted"], distortion["decoys"]) == ("0", "0")
@@ -63,9 +62,11 @@ def test_the_floor_keeps_none_of_them(report):
     assert {trail[name] for name in ("recall", "last write")} == {".00"}
 
 
-@pytest.mark.parametrize(("pair", "expected"), [((1, 1), 1), ((1, 0), 0), ((0.5, 1), 2 / 3), ((None, 1), None)])
+@pytest.mark.parametrize(
+    ("pair", "expected"), [((1, 1), 1), ((1, 0), 0), ((0, 0), 0), ((0.5, 1), 2 / 3), ((np.nan, 1), np.nan)]
+)
 def test_f1_is_the_harmonic_mean(pair, expected):
-    assert f1(*pair) == (expected if expected is None else pytest.approx(expected))
+    assert f1(*map(np.array, pair)) == pytest.approx(expected, nan_ok=True)
 
 
 def test_tables_are_printed_by_name_and_given_as_json(report):

@@ -291,6 +291,14 @@ def test_a_concise_summary_is_taken(words):
     assert words in notes(done.messages)[0]
 
 
+@rows(("words",), {f"K12-D5 strict, {name.partition(' ')[2] or 'a sentence'}": words for name, words in SHORT.items()})
+def test_how_strict_to_be_is_a_setting(words):
+    strict = SUMMARY.replace("summary(", "summary(strict=True, ")
+    done = compacted(sketch(f"S U {TALK} U A"), strict, model=Scripted(f"<summary>{words}</summary>"))
+    assert done.receipt.outcome == "failed"
+    assert "the summary lacks Primary request and intent" in done.receipt.reason
+
+
 TAGS = {
     "K12-D6": ("<summary>goal: the export",),
     "K12-D6 thoughts": ("<analysis>hm\n<summary>goal: the export",),

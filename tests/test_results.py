@@ -86,7 +86,7 @@ def test_what_was_written_is_read_back(tmp_path):
     assert results.records == tuple(record for one in ORDER for record in one.records)
     frame = results.to_frame()
     assert len(frame) == 24
-    assert list(frame.columns) == list(Record.__struct_fields__)
+    assert list(frame.columns) == list(Record.__struct_encode_fields__)
     assert frame.query("metric == 'm1'")["value"].tolist() == [pytest.approx(1 / 3)] * 8
     assert Results(str(tmp_path / "run")).records == results.records
 

@@ -127,6 +127,8 @@ def test_a_model_that_fails_makes_it_a_plain_slide_that_says_so(reply, said):
     [note] = done.receipt.notes
     assert note.startswith("a plain slide: ")
     assert said in note
+    assert done.receipt.fell_back
+    assert done.receipt.to_text().startswith("sliding_reflect: applied (fell back, see the notes)\n")
     assert "note: a plain slide: " in done.receipt.to_text()
     assert done.receipt.model_calls == (1 if reply is REFUSED else 2)
 
@@ -134,6 +136,7 @@ def test_a_model_that_fails_makes_it_a_plain_slide_that_says_so(reply, said):
 def test_a_reply_that_is_better_the_second_time_is_carried_and_the_receipt_says_so():
     done, requests = slid(BEFORE, "I'm sorry, but I can't help with that.", "- a thread")
     assert notes(done) == [f"{TITLE}\n- a thread"]
+    assert not done.receipt.fell_back
     assert "a refusal" in done.receipt.notes[0]
     assert "a refusal" in requests[1].system
     assert requests[0].system in requests[1].system

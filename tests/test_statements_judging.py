@@ -84,6 +84,43 @@ def test_a_constraint_is_judged_by_object_cue_and_scope(rule, text, expected):
 
 
 @pytest.mark.parametrize(
+    ("rule", "text", "expected"),
+    [
+        ("Never write to stock_live from a script.", "NEVER WRITE TO STOCK_LIVE , FROM A SCRIPT !", "kept"),
+        ("Never write to stock_live from a script.", "Never write to stock_test from a script.", "mutated"),
+        (
+            "Never write to stock_live from a script.",
+            "The user said: never write to stock_test from a script.",
+            "mutated",
+        ),
+        ("Never write to stock_live from a script.", "A script wrote to stock_test.", "lost"),
+        ("Every table must stay in the ap-south-2 zone.", "Every table must stay in the ap-south-3 zone.", "mutated"),
+        ("Every table must stay in the ap-south-2 zone.", "All tables must stay in the ap-south-2 zone.", "kept"),
+        ("Every query has to end in at most 40 seconds.", "Every query has to end in at most 400 seconds.", "mutated"),
+        ("Every query has to end in at most 40 seconds.", "Every query has to end in seconds.", "mutated"),
+        ("Every query has to end in at most 40 seconds.", "Every query has to end in at most 40 seconds!", "kept"),
+        ("Never drop rows from the ledger.", "Dropping rows from the ledger is discouraged.", "weakened"),
+        ("Never drop rows from the ledger.", "Be careful when you drop rows from the ledger.", "weakened"),
+        ("Never drop rows from the ledger.", "Drop rows from the ledger when it is full.", "contradicted"),
+        ("Never drop rows from the ledger.", "Rows from the ledger can be dropped.", "contradicted"),
+        ("Never drop rows from the ledger.", "Dropping rows from the ledger is fine.", "contradicted"),
+        ("You must ask Ines before each release.", "You can release without asking Ines.", "contradicted"),
+        ("Each release must carry a signed note.", "Each release can go out without a signed note.", "contradicted"),
+        ("Each release must carry a signed note.", "Each release no longer carries a signed note.", "contradicted"),
+    ],
+)
+def test_a_constraint_with_another_name_or_number_or_with_less_force_is_another(rule, text, expected):
+    assert verdict(rule, text) == expected
+
+
+def test_a_rule_about_another_thing_is_no_changed_copy():
+    one, other = user("Never write to stock_live from a script."), user("Never write to stock_test from a script.")
+    judge = judge_of(*FIXED, one, other)
+    copied = note("- Never write to stock_test from a script.")
+    assert judge.verdicts([*FIXED, copied]) == ("lost", "kept")
+
+
+@pytest.mark.parametrize(
     ("rule", "kind", "text", "expected"),
     [
         (

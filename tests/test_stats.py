@@ -151,11 +151,14 @@ def test_p_is_under_a_twentieth_exactly_where_the_interval_leaves_nought_out(val
 
 @pytest.mark.parametrize(("value", "p"), [(0.0, 1.0), (0.3, 0.0), (-0.3, 0.0)])
 def test_equal_differences_are_sure_and_have_no_size_of_effect(value, p):
-    assert compared([(str(i), value) for i in range(6)])[1:] == (p, None)
+    found = compared([(str(i), value) for i in range(6)])
+    assert (found.p, found.d_z) == (p, None)
+    assert found.flips == (1.0 if value == 0 else 2 / 2**6)
+    assert found.equal == (0.0 if value == 0 else 1.0)
 
 
 def test_under_five_stories_nothing_is_tested():
-    assert compared([(str(i), 0.3 + i / 100) for i in range(4)])[1:] == (None, None)
+    assert compared([(str(i), 0.3 + i / 100) for i in range(4)])[1:] == (None, None, None, None)
     assert compared([]) is None
 
 

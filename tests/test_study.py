@@ -17,7 +17,8 @@ from compactlab import catalog
 from compactlab.facts import Fact
 from compactlab.harness import DEFAULT_STRATEGIES
 from compactlab.harness.cuts import planned
-from compactlab.harness.session import Job, labels, scored
+from compactlab.harness.labels import labels
+from compactlab.harness.session import Job, scored
 from compactlab.metrics import Case
 from compactlab.pressure import Marks
 from compactlab.probes.hand import HandProbes, Probe

@@ -458,6 +458,39 @@ def test_a_bad_parameter_is_refused(spec):
         compact((), spec)
 
 
+LACKING = WRITTEN.replace(f"5. {SECTIONS[4]}\n", "")
+
+
+def test_a_strict_summary_takes_no_reply_that_lacks_one_of_the_nine_headings():
+    done, requests = summed(talk(20), LACKING, spec="summary(strict=True)")
+    assert done.receipt.outcome == "failed"
+    assert f"the summary lacks {SECTIONS[4]} (asked twice)" in done.receipt.reason
+    assert f"the summary lacks {SECTIONS[4]}" in requests[1].system
+    mended, _ = summed(talk(20), LACKING, WRITTEN, spec="summary(strict=True)")
+    assert (mended.receipt.strategy, mended.receipt.outcome) == ("summary(strict=True)", "applied")
+    assert [title in note_of(mended).text for title in SECTIONS] == [True] * 9
+    assert summed(talk(20), LACKING)[0].receipt.outcome == "applied"
+
+
+def test_a_strict_merge_is_held_to_the_nine_headings_too():
+    model = Scripted(WRITTEN, WRITTEN, LACKING, window=3_000)
+    before = talk(30, "u{} " + LINE * 3)
+    guard = Guard(METER, model=model)
+    done = compact(before, "summary(strict=True, preserve_recent=4, max_summary_tokens=400)", guard=guard)
+    assert [request.purpose for request in model.requests][-2:] == ["merge", "merge"]
+    assert f"the summary lacks {SECTIONS[4]}" in done.receipt.reason
+
+
+def test_the_stand_in_is_strict_enough():
+    done = compact(talk(20), "summary(strict=True)", guard=Guard(METER, model=Extractive()))
+    assert done.receipt.outcome == "applied"
+
+
+def test_strict_is_yes_or_no():
+    with pytest.raises(SpecError, match="strict is 1; expected True or False"):
+        compact((), "summary(strict=1)")
+
+
 def test_the_receipt_names_the_model_and_what_it_cost():
     done, _ = summed(talk(20), Reply(WRITTEN, "m", input_tokens=900, output_tokens=120))
     receipt = done.receipt

@@ -80,12 +80,12 @@ def test_without_a_path_the_recorded_sessions_of_the_folder_are_taken(said, tmp_
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("validate",), "--study"),
+        (("validate", "missing.jsonl"), "missing.jsonl"),
         (("validate", "--study", "--probes"), "one of --study and --probes"),
         (("validate", "missing.jsonl", "--study"), "missing.jsonl"),
         (("validate", runs.TRANSCRIPTS[0], runs.TRANSCRIPTS[0], "--study"), "more than once"),
     ],
-    ids=["nothing to validate", "two things", "a missing file", "a session twice"],
+    ids=["a missing file for all", "two things", "a missing file", "a session twice"],
 )
 def test_what_cannot_be_validated_is_refused_in_one_line(said, arguments, named):
     code, out, err = said(*arguments)

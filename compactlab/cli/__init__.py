@@ -47,8 +47,8 @@ _LLM = (
 )  # fmt: skip
 _READ = (_PATH, _FORMAT, _TYPE, _LIMIT, _SETTINGS)
 
-TABLES = ("main", "budgets", "pairs", "sessions", "families", "rules", "distortion", "artifacts", "position", "age",
-          "density", "miners")  # fmt: skip
+TABLES = ("main", "budgets", "answers", "pairs", "sessions", "families", "rules", "distortion", "artifacts", "position",
+          "age", "density", "miners")  # fmt: skip
 
 COMMANDS = (
     Command(
@@ -66,12 +66,26 @@ COMMANDS = (
             ),
             _arg("--cut", metavar="SHARES", help="cut at these shares of the assistant messages (0.4,0.55,0.7,0.85)"),
             _arg("--window", type=int, metavar="N", help="cut where 0.80 of a window of N tokens is reached instead"),
+            _arg("--replay", action="store_true", help="replay whole sessions in the window, compacted at its marks"),
+            _arg(
+                "--policy",
+                nargs="+",
+                metavar="SPEC",
+                help="strategies at marks, as STRATEGY@0.8+OTHER@0.95 (default: each at the lowest mark, and three)",
+            ),
+            _arg("--overhead", type=int, default=0, metavar="N", help="tokens that each request of a replay carries"),
+            _arg("--reserve", type=int, default=0, metavar="N", help="tokens of the window set aside for output"),
+            _arg("--priced-as", metavar="MODEL", help="model by whose prices a replay counts money"),
+            _arg("--recorded", action="store_true", help="score the compactions that a real harness did instead"),
             _arg("--budgets", metavar="SHARES", help="sizes in per cent that each strategy is to meet: 5,10,20,30,50"),
             _COUNTER,
             _PIN,
             _SETTINGS,
             _arg("--probes", nargs="+", default=[], metavar="FILE", help="hand-made probes beside those found"),
             *_LLM,
+            _arg("--reader", metavar="MODEL", help="a model that answers the hand-made probes from what was kept"),
+            _arg("--judge", metavar="MODEL", help="a model that grades its answers where exact match cannot"),
+            _arg("--replicates", type=int, default=1, metavar="N", help="ask models so many times (%(default)s)"),
             _arg("--out", metavar="DIR", help="folder of the run; the same again goes on (default runs/TIME-DIGEST)"),
             _arg("--seed", type=int, default=0, metavar="N", help="seed of the random control (default %(default)s)"),
             _arg("--jobs", type=int, default=0, metavar="N", help="worker processes (default: one a core)"),

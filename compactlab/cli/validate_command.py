@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 from collections import Counter
@@ -12,15 +13,21 @@ from compactlab.cli.output import print_json, print_table, print_warnings, watch
 from compactlab.errors import SpecError
 from compactlab.readers import surveys
 from compactlab.study import Study, disagreements, sessions_of, study
+from compactlab.study.evidence import Evidence, cases, figure, gathered
 from compactlab.study.finding import COLUMNS, VERDICTS, table, to_markdown
 
 HERE = Path("fixtures", "transcripts")
+CASES = "COMPACTLAB_GUARD_CASES"
+"""Names the source distribution of compaction-guard, where `--cases` does not; else it is looked for in the folder."""
 
 
 def main(options: Namespace) -> None:
-    """Recompute the findings of the study, or compare both kinds of probes; print, or write where it was asked for."""
-    if options.study == options.probes:
-        raise SpecError("expected one of --study and --probes")
+    """Gather the evidence, or the findings of the study, or compare both kinds of probes; print, or write to a file."""
+    if options.study and options.probes:
+        raise SpecError("expected one of --study and --probes, or neither")
+    if not options.study and not options.probes:
+        _gather(options)
+        return
     paths = options.paths or [HERE]
     if options.probes:
         _compare(paths, options)
@@ -34,6 +41,44 @@ def main(options: Namespace) -> None:
         print_json(plain(found))
     elif not options.markdown:
         _print(found)
+
+
+def _gather(options: Namespace) -> None:
+    beside = Path(__file__).parents[2] / HERE
+    paths = options.paths or [HERE if HERE.exists() or not beside.exists() else beside]
+    with watched() as progress:
+        found = gathered(paths, _labelled(options), options.jobs, progress)
+    print_warnings(found.unread)
+    if options.markdown:
+        Path(options.markdown).write_text(figure.to_markdown(found.figures), encoding="utf-8")
+    if options.json:
+        print_json(as_data(found))
+    elif not options.markdown:
+        print_table(figure.COLUMNS, figure.table(found.figures), ("how many", "share", "95 %"))
+        for line in found.missing:
+            sys.stdout.write(f"not measured: {line}\n")
+        sys.stdout.write(f"{counted(found)}\n")
+
+
+def _labelled(options: Namespace) -> Path | None:
+    """The source distribution that was named, or lies in the folder; None without one."""
+    named = getattr(options, "cases", None) or os.environ.get(CASES)
+    here = Path(f"{cases.PACKAGE.replace('-', '_')}-{cases.VERSION}.tar.gz")
+    return Path(named) if named else here if here.exists() else None
+
+
+def counted(found: Evidence) -> str:
+    """How many figures are what they must be."""
+    demanded = [f for f in found.figures if f.holds is not None]
+    held = sum(f.holds is True for f in demanded)
+    sessions = "1 session" if len(found.sessions) == 1 else f"{len(found.sessions)} sessions"
+    return f"{len(found.figures)} figures on {sessions}; of {len(demanded)} that must be all or none, {held} are"
+
+
+def as_data(found: Evidence) -> dict[str, object]:
+    """The figures as plain data; `low` and `high` are null without an interval, `holds` where nothing is demanded."""
+    figures = [f._asdict() | {"holds": f.holds} for f in found.figures]
+    return {"sessions": found.sessions, "figures": figures, "missing": found.missing}
 
 
 def _compare(paths: Iterable[Path], options: Namespace) -> None:

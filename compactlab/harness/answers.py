@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from compactlab.llm import Model, ModelError, NotAsked, Pending, Reply, Request
 from compactlab.llm.live.spending import Cap
 from compactlab.llm.recorded import Missing
@@ -31,11 +33,14 @@ class Answers:
     """Passes the requests of one compaction on, until one has no reply.
 
     Strategies take any failure for one of the model, and fall back; so what stays without a reply is kept here, as
-    `lacks`. Nothing more is asked after it: a request that follows would rest on what is not there.
+    `lacks`. After it only requests of the same purpose pass, the other parts of what is read: any other would rest on
+    what is not there; none at all unless *in_parts*. All are marked as the repetition *replicate*.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, replicate: int = 0, *, in_parts: bool = True) -> None:
         self._model = model
+        self._replicate, self._in_parts = replicate, in_parts
+        self._waits_for = ""
         self.lacks: ModelError | None = None
 
     @property
@@ -50,10 +55,10 @@ class Answers:
 
     def reply(self, request: Request) -> Reply:
         """Ask the model; see `Answers`."""
-        if self.lacks is not None:
+        if self.lacks is not None and not (self._in_parts and request.purpose == self._waits_for):
             raise self.lacks
         try:
-            return self._model.reply(request)
+            return self._model.reply(replace(request, replicate=self._replicate) if self._replicate else request)
         except UNANSWERED as error:
-            self.lacks = error
+            self.lacks, self._waits_for = self.lacks or error, request.purpose
             raise

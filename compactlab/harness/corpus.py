@@ -1,29 +1,177 @@
-"""What a run gathers before it begins: sessions told apart, their probes, and digests of all that has an effect."""
+"""The sessions of a run, with their probes and cuts, and what is known only of all of them together."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from compactlab import catalog
-from compactlab.errors import TranscriptError
-from compactlab.harness.session import CONTROLS, labels
-from compactlab.llm.build import Spec
+import compactlab
+from compactlab.errors import RunError, TranscriptError
+from compactlab.facts import FAMILIES, mine
+from compactlab.harness import recorded
+from compactlab.harness.cuts import Cut, planned
+from compactlab.harness.models import Asked
+from compactlab.harness.options import Settings
+from compactlab.harness.places import places
+from compactlab.harness.replayed import ReplayJob, sources_of
+from compactlab.harness.session import Job
+from compactlab.harness.sources import engine, sources
+from compactlab.harness.workers import can_be_sent
+from compactlab.pins import pinned
+from compactlab.policy import policy as policy_of
 from compactlab.probes import hand
-from compactlab.settings import Project
-from compactlab.strategies import Strategy
+from compactlab.readers import surveys
+from compactlab.records import SCORER_VERSION, Key, Manifest
+from compactlab.replay import Window
+from compactlab.tokens import Meter
 from compactlab.transcript import Transcript
 
-WORDING = tuple(
-    f"compactlab.{name}"
-    for name in ("llm.prompts", "llm.parts", "llm.checks", "llm.quotes", "llm.refusals", "llm.languages", "redaction")
-)
-"""What makes the requests to a model, and judges its replies: part of the source of each strategy that asks one."""
+FOREIGN = 2
+"""How many unrelated sessions each session's facts are held against to measure chance."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The transcripts of a run with their probes, and what is known only of all of them together."""
+
+    settings: Settings
+    transcripts: tuple[Transcript, ...]
+    probes: dict[str, tuple[hand.Probe, ...]]
+    cuts: dict[str, tuple[Cut, ...]]
+    unread: tuple[str, ...]
+
+    @classmethod
+    def read(cls, paths: Iterable[str | Path], settings: Settings) -> Corpus:
+        types = settings.agent_type or settings.project.agent_types
+        readings = surveys(paths, agent_type=types, limit=settings.limit)
+        found = told_apart([transcript for reading in readings for transcript in reading.transcripts])
+        ordered = tuple(_pinned(t, settings) for t in sorted(found, key=lambda t: t.id))
+        meter = Meter(settings.counter)
+        cuts = {t.id: _cuts(t, settings, meter) for t in ordered}
+        if settings.mode == "recorded" and not any(cuts.values()):
+            raise RunError(f"no compaction is recorded in any of {len(ordered)} sessions; expected one to score")
+        unread = (line for reading in readings for line in reading.unread)
+        return cls(settings, ordered, probes_of(ordered, settings.probes), cuts, tuple(unread))
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        settings = self.settings
+        labels = settings.built_policies if settings.mode == "replay" else settings.built
+        return Manifest(
+            compactlab=compactlab.__version__,
+            scorer=SCORER_VERSION,
+            counter=settings.counter,
+            counter_version=engine(settings.counter),
+            seed=settings.seed,
+            cuts=_told(settings),
+            budgets=settings.budget_names,
+            strategies=tuple(map(repr, labels)),
+            corpus=self._digest(),
+            sessions=tuple(t.id for t in self.transcripts if self.cuts[t.id]),
+            families=FAMILIES,
+            asked_by=settings.project.described_model() if settings.uses_model else "",
+            replicates=settings.replicates,
+            mode=settings.mode,
+            plugins={" at the size of ".join(filter(None, label)): made for label, made in self._made_by.items()},
+        )
+
+    def workers(self, asked: Asked) -> int:
+        """How many processes: never more than sessions, and one where a strategy is the main script's own, or the model
+        cannot be sent to another process.
+        """
+        steps = (step.strategy for policy in self.settings.policies for step in policy_of(policy).steps)
+        own = any(type(strategy).__module__ == "__main__" for strategy in (*self.settings.built, *steps))
+        jobs = min(self.settings.jobs or os.cpu_count() or 1, len(self.transcripts))
+        return 1 if own or (jobs > 1 and not can_be_sent(asked)) else jobs
+
+    def _digest(self) -> str:
+        """Digest of all messages and probes, wherever the files lie and whatever their format."""
+        whole = hashlib.sha256()
+        for transcript in self.transcripts:
+            story = (transcript.id, transcript.agent_type, transcript.messages, *transcript.compactions)
+            for part in (story, self.probes.get(transcript.id)):
+                whole.update(repr(part).encode("utf-8", "surrogatepass"))
+        return whole.hexdigest()[:12]
+
+    def made_by(self, key: Key) -> str:
+        """Digest of the sources behind a block: the metrics', the strategy's, and a control's own."""
+        return self._made_by.get((key.strategy, key.size_of), "")
+
+    @cached_property
+    def _made_by(self) -> dict[tuple[str, str], str]:
+        settings = self.settings
+        if settings.mode == "replay":
+            return sources_of(settings.built_policies, settings.project)
+        return (recorded.made_by if settings.mode == "recorded" else sources)(settings.built, settings.project)
+
+    def jobs(self, done: frozenset[Key], pool: ProcessPoolExecutor | None, asked: Asked) -> list[Job]:
+        """One job a session, with its facts and what other sessions say of them."""
+        messages = [transcript.messages for transcript in self.transcripts]
+        facts = list(pool.map(mine, messages) if pool else map(mine, messages))
+        spread = Counter(value for found in facts for value in {fact.value for fact in found})
+        jobs = []
+        for at, transcript in enumerate(self.transcripts):
+            common = frozenset(fact.value for fact in facts[at] if spread[fact.value] > 2)
+            job = Job(
+                transcript,
+                facts[at],
+                self.cuts[transcript.id],
+                self.probes.get(transcript.id, ()),
+                common,
+                self._unrelated(at),
+                self.settings.built,
+                self.settings.budget_names,
+                self.settings.project,
+                self.settings.counter,
+                self.settings.seed,
+                self._made_by,
+                asked=asked,
+            )
+            jobs.append(self._in_mode(job).without(done))
+        return jobs
+
+    def _in_mode(self, job: Job) -> Job:
+        """The job that does what the mode asks for."""
+        settings, given = self.settings, {field.name: getattr(job, field.name) for field in fields(job)}
+        if settings.mode == "replay":
+            window = Window(settings.window or 0, settings.overhead, settings.reserve)
+            return ReplayJob(**given, policies=settings.built_policies, window=window, priced_as=settings.priced_as)
+        return recorded.RecordedJob(**given) if settings.mode == "recorded" else job
+
+    def _unrelated(self, at: int) -> tuple[Transcript, ...]:
+        """The next sessions of other stories, going round: deterministic, and spread over all."""
+        after = (*self.transcripts[at + 1 :], *self.transcripts[:at])
+        mine_too = self.transcripts[at].cluster
+        return tuple(t for t in after if t.cluster != mine_too)[:FOREIGN]
+
+
+def _cuts(transcript: Transcript, settings: Settings, meter: Meter) -> tuple[Cut, ...]:
+    """Where a session is looked at: at cuts, at its recorded compactions, or as a whole, named after the window."""
+    if settings.mode == "recorded":
+        return places(transcript)
+    if settings.mode == "replay":
+        return (Cut(f"replay {settings.window}", 0, 0.0),)
+    return planned(transcript, settings.cuts, settings.window, settings.project.marks, meter)
+
+
+def _told(settings: Settings) -> tuple[str, ...]:
+    """The cuts as the manifest and the signature name them."""
+    if settings.mode == "recorded":
+        return ("recorded compactions",)
+    if settings.window is None:
+        return tuple(f"{share:g}" for share in settings.cuts)
+    more = "".join(f", {what} {n}" for what, n in (("overhead", settings.overhead), ("reserve", settings.reserve)) if n)
+    how = "replay in window" if settings.mode == "replay" else "window"
+    priced = f", priced as {settings.priced_as}" if settings.mode == "replay" else ""
+    return (f"{how} {settings.window}{settings.project.marks.told}{more}{priced}",)
 
 
 def told_apart(transcripts: Sequence[Transcript]) -> list[Transcript]:
@@ -36,46 +184,6 @@ def told_apart(transcripts: Sequence[Transcript]) -> list[Transcript]:
     return named
 
 
-def sources(strategies: Sequence[Strategy], project: Project) -> dict[tuple[str, str], str]:
-    """By label and whose size it has, the digest of the sources behind a block: the metrics', its own, and, where a
-    model is asked, those of what asks it and of a model that is code itself.
-    """
-    scored_by = [catalog.digest("metrics", name) for name in catalog.names("metrics")]
-    asked_by = [catalog.source_digest(module) for module in (*WORDING, *_code_of(project))]
-    own = {
-        repr(strategy): short([catalog.source_digest(type(strategy).__module__), *asked_by])
-        if strategy.uses_model
-        else catalog.source_digest(type(strategy).__module__)
-        for strategy in strategies
-    }
-    own |= {control: catalog.source_digest(f"compactlab.controls.{control}") for control in CONTROLS}
-    return {
-        (label, size_of): short([*scored_by, own.get(label, ""), own.get(size_of, "")])
-        for label, size_of, _ in labels(strategies, ())
-    }
-
-
-def _code_of(project: Project) -> list[str]:
-    """The module behind a model that is code; of any other its name, which the manifest holds, must do."""
-    spec = Spec(project.spec)
-    if spec.is_outside:
-        return [spec.kind.partition(":")[0]]
-    return ["compactlab.llm.extractive"] if spec.kind == "extractive" else []
-
-
-def short(digests: Iterable[str]) -> str:
-    """The digest of digests, 12 hex digits."""
-    return hashlib.sha256("|".join(digests).encode()).hexdigest()[:12]
-
-
-def engine(counter_name: str) -> str:
-    """The package behind a counter, with its version."""
-    if counter_name == "chars/4":
-        return "no tokenizer"
-    package = "tiktoken" if counter_name.startswith("tiktoken:") else "toktok-rs"
-    return f"{package} {version(package)}"
-
-
 def probes_of(transcripts: Sequence[Transcript], files: Sequence[Path]) -> dict[str, tuple[hand.Probe, ...]]:
     """Probes by session: those beside its file, and those of *files* named after it."""
     found: dict[str, tuple[hand.Probe, ...]] = defaultdict(tuple)
@@ -86,3 +194,9 @@ def probes_of(transcripts: Sequence[Transcript], files: Sequence[Path]) -> dict[
         for file in dict.fromkeys([*([beside] if beside else []), *named]):
             found[transcript.id] += hand.load(file)
     return found
+
+
+def _pinned(transcript: Transcript, settings: Settings) -> Transcript:
+    """The transcript with what the settings pin."""
+    pins = (*settings.project.pins(transcript.agent_type), *settings.pins)
+    return replace(transcript, messages=pinned(transcript.messages, pins)) if pins else transcript

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from compactlab.answering import Answer
 from compactlab.compaction import Compaction
 from compactlab.harness.cuts import Cut
 from compactlab.llm import ModelError, Pending
 from compactlab.metrics import Score
 from compactlab.receipt import Receipt
 from compactlab.records import Block, Key, Record
+from compactlab.redaction import redacted
 from compactlab.transcript import Message, Messages, Transcript
 
 
@@ -31,10 +33,22 @@ class Rows(NamedTuple):
         first = row("outcome", n=len(records), outcome=outcome, reason=reason, made_by=made_by, **head)
         return Block((first, *records))
 
+    def of_pass(self, key: Key, scores: Iterable[Score], receipt: Receipt) -> Block:
+        """The block of a pass: its outcome, by which model, and what was amiss with that."""
+        said = receipt.reason or (redacted("; ".join(receipt.notes)) if receipt.model else "")
+        return self.block(key, scores, receipt.outcome, said, model=receipt.model, fell_back=receipt.fell_back)
+
+    def of_failure(self, key: Key, receipt: Receipt) -> Block:
+        """The block of a pass that failed: its error, told once, and not again for each control of its size."""
+        if key.size_of:
+            return self.block(key, [], "skipped", "the pass whose size it was to have failed")
+        return self.block(key, [], "failed", receipt.reason, model=receipt.model)
+
     def unanswered(self, key: Key, error: ModelError) -> Block:
         """The block of a case that lacks a reply: it is told of, and not written."""
         budget = f" at {key.budget} %" if key.budget else ""
-        case = f"{key.session} at {key.cut}, {key.size_of or key.strategy}{budget}"
+        again = f", repetition {key.replicate}" if key.replicate else ""
+        case = f"{key.session} at {key.cut}, {key.size_of or key.strategy}{budget}{again}"
         block = self.block(key, [], "failed", f"{case}: {error}")
         return msgspec.structs.replace(block, lacks="pending" if isinstance(error, Pending) else "missing")
 
@@ -52,11 +66,18 @@ class Rows(NamedTuple):
                 metric=metric,
                 size_of=key.size_of,
                 budget=key.budget,
+                replicate=key.replicate,
                 draws=draws,
                 **fields,
             )
 
         return row
+
+
+def told(answers: Iterable[Answer]) -> dict[str, Any]:
+    """The answers of a reader as a run keeps them; nothing where there are none."""
+    plain = [msgspec.to_builtins(answer) for answer in answers]
+    return {"answers": plain} if plain else {}
 
 
 def left_by(compaction: Compaction, base: Messages) -> dict[str, Any]:

@@ -11,15 +11,20 @@ from typing import Any
 import msgspec
 
 from compactlab import history, metrics
+from compactlab.answering import Examined, Question
+from compactlab.answering.scores import scores as answer_scores
 from compactlab.compaction import Compaction, Guard, compact
-from compactlab.controls import bag, null, oracle, random_lines, regex_lines
-from compactlab.controls import random as random_units
+from compactlab.controls import bag, null
 from compactlab.facts import Fact
 from compactlab.harness.answers import Answers
 from compactlab.harness.cuts import Cut, spoken_by_agent
 from compactlab.harness.fates import in_order, stories, verdict
-from compactlab.harness.rows import Rows, left_by
+from compactlab.harness.labels import labels
+from compactlab.harness.models import Asked
+from compactlab.harness.rows import Rows, left_by, told
+from compactlab.harness.sized import of_size
 from compactlab.llm import Model, ModelError
+from compactlab.llm.extractive import Extractive
 from compactlab.metrics import Case, Score, Trial
 from compactlab.metrics.distortion import mutated
 from compactlab.metrics.position import standing
@@ -27,28 +32,21 @@ from compactlab.probes.decoys import decoys_needed
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, matcher_of
 from compactlab.records import Block, Key
-from compactlab.redaction import redacted
 from compactlab.settings import Project
 from compactlab.strategies import Strategy
 from compactlab.summary.budgets import budget_tokens
 from compactlab.tokens import Meter
-from compactlab.transcript import Transcript
+from compactlab.transcript import Messages, Transcript
 
-DRAWS = 20
-DRAWN = {"random": random_units.trial, "random_lines": random_lines.trial}
-CHOSEN = {"regex_lines": regex_lines.trial, "oracle": oracle.trial}
-OF_A_SIZE = (*DRAWN, *CHOSEN)
-CONTROLS = (*OF_A_SIZE, "bag", "null")
-
-_Left = dict[tuple[str, str], Compaction | ModelError]
-"""By strategy and budget what a pass came to, or which reply it lacks."""
+_Left = dict[tuple[str, str, int], Compaction | ModelError]
+"""By strategy, budget and repetition what a pass came to, or which reply it lacks."""
 
 
 @dataclass(frozen=True)
 class Job:
     """Everything that a worker needs for one session; `common` are values found in two other sessions or more.
 
-    Without a `model`, which is then the one that all sessions share, that of the project is built where it is needed.
+    `asked` are the models that all sessions share; without, that of the project is built where it is needed.
     """
 
     transcript: Transcript
@@ -64,37 +62,35 @@ class Job:
     seed: int
     made_by: dict[tuple[str, str], str]
     done: frozenset[Key] = field(default_factory=frozenset)
-    model: Model | None = None
+    asked: Asked | None = None
 
     def without(self, done: frozenset[Key]) -> Job:
         """The same job, told which of its keys need not be made."""
-        return replace(self, done=done & frozenset(keys(self)))
+        return replace(self, done=done & frozenset(self.keys))
+
+    @property
+    def keys(self) -> list[Key]:
+        """The keys of its blocks, in the order in which they are written."""
+        rows = labels(self.strategies, self.budgets, self.replicates)
+        return [
+            Key(self.transcript.id, cut.name, *label)
+            for cut in self.cuts
+            for label in (rows if not cut.skipped else rows[:1])
+        ]
+
+    def blocks(self) -> Iterator[Block]:
+        """Make its blocks that are not done, in order."""
+        return scored(self)
+
+    @property
+    def replicates(self) -> int:
+        """How often a strategy that asks a model is run; once where the model is code."""
+        asked = self.asked
+        return asked.replicates if asked and asked.model and asked.model.name != Extractive.name else 1
 
     @property
     def complete(self) -> bool:
-        return len(self.done) == len(keys(self))
-
-
-def keys(job: Job) -> list[Key]:
-    """The keys of a session's blocks, in the order in which they are written."""
-    rows = labels(job.strategies, job.budgets)
-    return [
-        Key(job.transcript.id, cut.name, *label)
-        for cut in job.cuts
-        for label in (rows if not cut.skipped else rows[:1])
-    ]
-
-
-def labels(strategies: Sequence[Strategy], budgets: Sequence[str]) -> list[tuple[str, str, str]]:
-    """The blocks of one cut: strategy or control, for a control of a strategy's size whose, and the budget.
-
-    `none`, the ceiling, meets no budget and stands once.
-    """
-    rows = [("facts", "", ""), *((repr(s), "", "") for s in strategies if s.name == "none")]
-    for budget in budgets or ("",):
-        for spec in (repr(strategy) for strategy in strategies if strategy.name != "none"):
-            rows += [(spec, "", budget), *((control, spec, budget) for control in OF_A_SIZE)]
-    return [*rows, ("bag", "", ""), ("null", "", "")]
+        return len(self.done) == len(self.keys)
 
 
 def scored(job: Job) -> Iterator[Block]:
@@ -103,7 +99,7 @@ def scored(job: Job) -> Iterator[Block]:
         return
     session = _Session(job)
     for cut in job.cuts:
-        wanted = [key for key in keys(job) if key.cut == cut.name and key not in job.done]
+        wanted = [key for key in job.keys if key.cut == cut.name and key not in job.done]
         if wanted:
             yield from session.at(cut, wanted)
 
@@ -121,7 +117,7 @@ class _Session:
 
     @cached_property
     def model(self) -> Model:
-        return self.job.model or self.job.project.model()
+        return (self.job.asked and self.job.asked.model) or self.job.project.model()
 
     def at(self, cut: Cut, wanted: Sequence[Key]) -> Iterator[Block]:
         """Make the blocks of one cut; what fails is a block with its error."""
@@ -184,60 +180,64 @@ class _Session:
         return scores
 
     def _block(self, key: Key, case: Case, rows: Rows, left: _Left) -> Block:
-        if key.strategy == "null":
-            return rows.block(key, metrics.measure(Trial(case, null.build(case))), "applied")
-        if key.strategy == "bag":
-            return rows.block(key, metrics.measure(Trial(case, bag.build(case))), "applied")
-        spec = key.size_of or key.strategy
+        if key.strategy in {"bag", "null"}:
+            return self._floor(key, case, rows)
+        case_of = (key.size_of or key.strategy, key.budget, key.replicate)
         started = time.perf_counter()
-        if (spec, key.budget) not in left:
-            left[spec, key.budget] = self._compacted(spec, key.budget, case)
+        if case_of not in left:
+            left[case_of] = self._compacted(*case_of, case)
         seconds = time.perf_counter() - started
-        compaction = left[spec, key.budget]
+        compaction = left[case_of]
         if isinstance(compaction, ModelError):
             return rows.unanswered(key, compaction)
-        receipt = compaction.receipt
-        trial = Trial(case, compaction.messages, receipt)
-        if receipt.outcome == "failed":
-            return rows.block(key, [], "failed", receipt.reason, model=receipt.model)
+        if compaction.receipt.outcome == "failed":
+            return rows.of_failure(key, compaction.receipt)
+        trial = Trial(case, compaction.messages, compaction.receipt)
         if key.size_of:
-            return self._of_size(key, case, rows, trial.tokens)
-        said = receipt.reason or (redacted("; ".join(receipt.notes)) if receipt.model else "")
-        block = rows.block(key, _measured(trial), receipt.outcome, said, model=receipt.model)
+            control = of_size(case, key, self.job.seed, trial.tokens)
+            return rows.block(key, control.scores, "applied", draws=control.draws)
+        return msgspec.structs.replace(self._of_pass(key, trial, compaction, rows), seconds=seconds)
+
+    def _of_pass(self, key: Key, trial: Trial, compaction: Compaction, rows: Rows) -> Block:
+        case = trial.case
+        examined = self._examined(case, trial.messages, key)
+        if examined.lacks:
+            return rows.unanswered(key, examined.lacks)
+        block = rows.of_pass(key, [*_measured(trial), *answer_scores(examined.answers)], compaction.receipt)
         changed = mutated(trial)
         verdicts = [verdict(trial.presence, fact, changed) for fact in in_order(case.needed)]
-        result = left_by(compaction, case.base) | {"needed": verdicts}
-        return msgspec.structs.replace(block, compaction=result, seconds=seconds)
+        result = left_by(compaction, case.base) | {"needed": verdicts} | told(examined.answers)
+        return msgspec.structs.replace(block, compaction=result)
 
-    def _compacted(self, spec: str, budget: str, case: Case) -> Compaction | ModelError:
+    def _floor(self, key: Key, case: Case, rows: Rows) -> Block:
+        """What no strategy may touch, and the bag; a reader of the first shows what can be guessed."""
+        if key.strategy == "bag":
+            return rows.block(key, metrics.measure(Trial(case, bag.build(case))), "applied")
+        trial = Trial(case, null.build(case))
+        examined = self._examined(case, trial.messages, key)
+        if examined.lacks:
+            return rows.unanswered(key, examined.lacks)
+        block = rows.block(key, [*metrics.measure(trial), *answer_scores(examined.answers)], "applied")
+        return msgspec.structs.replace(block, compaction=told(examined.answers) or None)
+
+    def _examined(self, case: Case, messages: Messages, key: Key) -> Examined:
+        """What a reader answers from *messages*, where there is one; equal messages are read once a case."""
+        examiner = self.job.asked and self.job.asked.examiner
+        if not examiner or not case.asked:
+            return Examined(())
+        verdicts = self.hand.verdicts(messages, case.own)
+        questions = [Question(self.hand.probes[i], verdicts[i]) for i in case.asked]
+        place = f"{key.session}|{key.cut}"
+        return case.cached(("answers", messages), lambda: examiner.examine(messages, questions, place))
+
+    def _compacted(self, spec: str, budget: str, replicate: int, case: Case) -> Compaction | ModelError:
         """The compaction, or which reply it lacks."""
         strategy = next(s for s in self.job.strategies if repr(s) == spec)
         target = budget_tokens(budget, case.tokens) if budget else None
-        answers = Answers(self.model) if strategy.uses_model else None
+        answers = Answers(self.model, replicate) if strategy.uses_model else None
         guard = Guard(self.meter, model=answers, prompts=self.job.project.prompts)
         compaction = compact(case.base, strategy, target=target, guard=guard)
         return (answers and answers.lacks) or compaction
-
-    def _of_size(self, key: Key, case: Case, rows: Rows, tokens: int) -> Block:
-        """A control of a certain size; strategies and budgets that come to the same size share it."""
-        name = f"{key.strategy} of {tokens} tokens"
-        scores = case.cached(name, lambda: self._control(key, case, tokens))
-        return rows.block(key, scores, "applied", draws=DRAWS if key.strategy in DRAWN and tokens < case.tokens else 1)
-
-    def _control(self, key: Key, case: Case, tokens: int) -> list[Score]:
-        """The scores of a control; of a drawn one the mean of its draws, score by score.
-
-        The draws of a cut are the same for every strategy, each cut off at another size: their differences are paired.
-        """
-        if tokens >= case.tokens:
-            return _of_control(Trial(case, case.base))
-        if key.strategy in CHOSEN:
-            return _of_control(CHOSEN[key.strategy](case, tokens))
-        draw = DRAWN[key.strategy]
-        seeds = [f"{self.job.seed}|{key.session}|{key.cut}|{number}" for number in range(DRAWS)]
-        drawn = [_of_control(draw(case, tokens, seed)) for seed in seeds]
-        means = [round(sum(score.value for score in scores) / DRAWS, 6) for scores in zip(*drawn, strict=True)]
-        return [score._replace(value=mean) for score, mean in zip(drawn[0], means, strict=True)]
 
 
 def _measured(trial: Trial) -> list[Score]:
@@ -245,12 +245,6 @@ def _measured(trial: Trial) -> list[Score]:
     receipt = trial.receipt
     cost = (receipt.model_calls, receipt.model_tokens) if receipt else ()
     return trial.case.cached((trial.messages, cost), lambda: list(metrics.measure(trial)))
-
-
-def _of_control(trial: Trial) -> list[Score]:
-    """What is recorded of a control that has a strategy's size: what the strategy is compared by, and the size."""
-    scores = metrics.measure(trial, ("load_bearing", "second_miner", "tokens"))
-    return [score for score in scores if not score.metric.endswith("_loose")]
 
 
 def _said(error: Exception) -> str:

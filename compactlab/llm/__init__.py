@@ -10,11 +10,15 @@ from collections.abc import Callable
 from typing import Literal, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from compactlab.errors import CompactlabError
+from compactlab.redaction import redacted, redacted_messages
 from compactlab.transcript import Message
 
 Purpose = Literal["summary", "reflect", "merge", "answer", "judge"]
+OPTIONAL = ("temperature", "seed")
+"""Fields of a request that some models do not take, and that `compactlab.llm.build.Adjusted` can leave out."""
 FINISHED = frozenset({"stop", "end_turn", "stop_sequence", ""})
 """Finish reasons of a reply that was given whole; any other (a filter, a refusal, a call) is no reply."""
 
@@ -99,8 +103,20 @@ def asked(model: Model | None, request: Request) -> str:
     return reply.text
 
 
+def _without_secrets(request: Request) -> Request:
+    return replace(
+        request,
+        system=redacted(request.system),
+        prompt=redacted(request.prompt),
+        material=redacted_messages(request.material),
+    )
+
+
 class Metered:
-    """Passes requests on to a model and counts calls and tokens, by the provider's usage or by *weigh*."""
+    """Passes requests on to a model and counts calls and tokens, by the provider's usage or by *weigh*.
+
+    What has the shape of a secret goes no further, whoever made the request.
+    """
 
     def __init__(self, model: Model, weigh: Callable[[str], int]) -> None:
         self._model = model
@@ -120,6 +136,7 @@ class Metered:
 
     def reply(self, request: Request) -> Reply:
         """Ask the model; a call that fails is counted too."""
+        request = _without_secrets(request)
         self.calls += 1
         self.tokens += (asked_for := self._weigh(request.system) + self._weigh(request.prompt))
         reply = self._model.reply(request)

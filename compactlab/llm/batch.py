@@ -8,7 +8,7 @@ sends what is still without a reply and nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +16,9 @@ import msgspec
 
 from compactlab.errors import TranscriptError
 from compactlab.llm import Pending, Reply, Request
+from compactlab.llm.completions import read
+from compactlab.llm.faults import LONGEST_WORDS, Fault
 from compactlab.llm.jsonl import Lines, documents, encode
-from compactlab.llm.live._answers import read
-from compactlab.llm.live._refusals import LONGEST_WORDS, Fault
 from compactlab.llm.recorded import Asked, answered, asked_of, by_model_and_purpose, key_of, only_model, opened
 from compactlab.tokens import clean
 
@@ -97,10 +97,10 @@ def waiting(folder: Path | str) -> int:
     return len(_Box(Path(folder)).requests.values())
 
 
-def known_model(folder: Path) -> str:
-    """The model that a batch folder was made for; `SpecError` where it names none, or several."""
+def known_model(folder: Path, purposes: Collection[str] = ()) -> str:
+    """The model that a batch folder was made for, as `only_model` finds it."""
     box = _Box(folder)
-    return only_model((*box.replies.values(), *box.asked.values()), folder)
+    return only_model((*box.replies.values(), *box.asked.values()), folder, purposes)
 
 
 class Imported(NamedTuple):

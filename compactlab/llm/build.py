@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -20,12 +20,14 @@ from msgspec.structs import replace
 
 from compactlab import catalog
 from compactlab.errors import SpecError
-from compactlab.llm import Model, Reply, Request
+from compactlab.llm import OPTIONAL, Model, Purpose, Reply, Request
 from compactlab.llm.extractive import Extractive
 
 KINDS = ("extractive", "live", "local", "record", "replay", "batch")
 STORED = ("record", "replay", "batch")
 """Kinds that name a store or a folder."""
+WRITING: tuple[Purpose, ...] = ("summary", "reflect", "merge")
+"""What strategies ask a model for."""
 
 
 class Spec:
@@ -37,6 +39,7 @@ class Spec:
     """
 
     def __init__(self, text: str) -> None:
+        self._text = text.strip()
         kind, colon, self.rest = text.strip().partition(":")
         self.is_outside = kind not in KINDS and bool(re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", text.strip()))
         self.kind = text.strip() if self.is_outside else kind
@@ -46,27 +49,36 @@ class Spec:
             expected = ", ".join((*KINDS, "module:Class"))
             raise SpecError(f"model {text!r}: expected one of {expected}; record, replay and batch as KIND:FOLDER")
 
+    def __str__(self) -> str:
+        return self._text
 
-def build(spec: str, settings: Mapping[str, Any] | None = None, ledger: Path | None = None) -> Model:
+
+def build(
+    spec: str,
+    settings: Mapping[str, Any] | None = None,
+    ledger: Path | None = None,
+    purposes: Collection[Purpose] = WRITING,
+) -> Model:
     """Build the model of *spec*; *settings* are the keys of `[llm]`.
 
     `temperature` and the most tokens of output, `max_output`, hold for every request, and what `leave_out` names is not
-    sent. *ledger* is the file in which all
-    processes of a run write what they spent, for the cap. Raises `SpecError`, `UnknownName`, `TranscriptError`
-    for a store that is none, or `ModelError` for a model that cannot be had.
+    sent; `prices` win over the table of prices. *ledger* is the file in which all processes of a run write what they
+    spent, for the cap. Of a store that holds replies of several models, the one that is meant where none is named is
+    that which answered requests of these *purposes*. Raises `SpecError`, `UnknownName`, `TranscriptError` for a store
+    that is none, or `ModelError` for a model that cannot be had.
 
     >>> build("extractive").name
     'extractive'
     """
     given = dict(settings or {})
-    model = _built(Spec(spec), given, ledger)
+    model = _built(Spec(spec), given, ledger, purposes)
     if given.keys() & {"temperature", "max_output", "leave_out"}:
         left_out = tuple(given.get("leave_out", ()))
         return Adjusted(model, given.get("temperature"), given.get("max_output"), left_out)
     return model
 
 
-def _built(spec: Spec, given: Mapping[str, Any], ledger: Path | None) -> Model:
+def _built(spec: Spec, given: Mapping[str, Any], ledger: Path | None, purposes: Collection[Purpose] = WRITING) -> Model:
     if spec.is_outside:
         return _outside(spec.kind)
     if spec.kind == "live":
@@ -77,20 +89,26 @@ def _built(spec: Spec, given: Mapping[str, Any], ledger: Path | None) -> Model:
         place = Path(spec.rest or given.get("store", ""))
         if place == Path():
             raise SpecError(f"model {spec.kind!r}: expected {spec.kind}:FOLDER, or a store in [llm]")
-        return _stored(spec.kind, place, given, ledger)
+        if spec.kind == "record":
+            return _recording(place, _built(_behind(given), given, ledger))
+        return _stored(spec.kind, place, given, purposes)
     return Extractive()
 
 
-def _stored(kind: str, place: Path, given: Mapping[str, Any], ledger: Path | None) -> Model:
+def _recording(place: Path, behind: Model) -> Model:
+    from compactlab.llm.recorded import Recorded
+
+    return Recorded(place, behind)
+
+
+def _stored(kind: str, place: Path, given: Mapping[str, Any], purposes: Collection[Purpose]) -> Model:
     from compactlab.llm.batch import Batch, known_model
     from compactlab.llm.recorded import Recorded
 
     name, window = given.get("model", ""), given.get("window")
     if kind == "batch":
-        return Batch(place, name or known_model(place), window=window)
-    if kind == "replay":
-        return Recorded(place, name=name, window=window)
-    return Recorded(place, _built(_behind(given), given, ledger))
+        return Batch(place, name or known_model(place, purposes), window=window)
+    return Recorded(place, name=name, window=window, purposes=purposes)
 
 
 def _behind(given: Mapping[str, Any]) -> Spec:
@@ -106,8 +124,9 @@ def _live(name: str, given: Mapping[str, Any], ledger: Path | None) -> Model:
         raise SpecError("no model is named; expected --model NAME, or model in [llm]")
     names = ("concurrency", "timeout_seconds", "retries", "window")
     options = {key: given[key] for key in names if key in given}
-    limits = given.get("cap_tokens"), given.get("cap_money")
-    live = Live(name, given.get("base_url"), cap=Cap(*limits, ledger) if ledger else Cap(*limits), **options)
+    own: dict[str, Any] = {"path": ledger} if ledger else {}
+    cap = Cap(given.get("cap_tokens"), given.get("cap_money"), prices=given.get("prices", {}), **own)
+    live = Live(name, given.get("base_url"), cap=cap, **options)
     live.require()
     return live
 
@@ -139,7 +158,11 @@ def _outside(spec: str) -> Model:
 
 
 class Adjusted:
-    """Passes requests on with the temperature and most output of the settings, and without what they leave out."""
+    """Passes requests on with another temperature, with at most *max_output*, and without what is left out.
+
+    The one way to do so, from settings and from Python: a store of replies behind it knows what was really sent.
+    *leave_out* names what a model does not take, of `temperature` and `seed`; `SpecError` for anything else.
+    """
 
     def __init__(
         self,
@@ -150,6 +173,8 @@ class Adjusted:
     ) -> None:
         self.behind = model
         self._temperature, self._max_output = temperature, max_output
+        if unknown := set(leave_out) - set(OPTIONAL):
+            raise SpecError(f"leave_out names {sorted(unknown)}; expected some of {', '.join(OPTIONAL)}")
         self._without = dict.fromkeys(leave_out)
 
     @property
@@ -186,7 +211,7 @@ def described(spec: str, settings: Mapping[str, Any]) -> str:
     >>> described("live", {"model": "m", "base_url": "https://me:secret@host/v1?key=1"})
     'live (model=m, base_url=https://host/v1)'
     """
-    shown = {key: value for key, value in settings.items() if key not in {"kind", "base_url"}}
+    shown = {key: value for key, value in settings.items() if key not in {"kind", "base_url", "prices"}}
     if "base_url" in settings:
         shown["base_url"] = without_credentials(settings["base_url"])
     more = ", ".join(f"{key}={value}" for key, value in shown.items())

@@ -146,6 +146,15 @@ def checked(reply: Reply, request: Request, terms: Terms) -> str:
     return text
 
 
+def without_thoughts(reply: str) -> str:
+    """Give what a reply says, without the thoughts and tags around it.
+
+    >>> without_thoughts("<think>5433 or 5432?</think> 5433")
+    '5433'
+    """
+    return _inside(reply)[0]
+
+
 def _inside(reply: str) -> tuple[str, bool]:
     """What the tags hold, or all but the thoughts where there are none; whether there were tags."""
     said = _THOUGHT.sub("", reply)

@@ -13,7 +13,7 @@ from typing import IO, Any, Generic, TypeVar
 import msgspec
 
 from compactlab.errors import TranscriptError
-from compactlab.llm.live._slots import locked
+from compactlab.llm.locks import locked
 
 Line = TypeVar("Line", bound=msgspec.Struct)
 

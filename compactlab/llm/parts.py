@@ -26,6 +26,10 @@ MARGIN = 0.85
 """Share of a model's window that is used: its own counter may count more than ours."""
 SMALLEST_ROOM = 200
 """Tokens of material under which a request is not worth making."""
+SMALLEST_TEXT = 96
+"""Tokens under which the text of a part is not worth asking for."""
+LABEL = 8
+"""Tokens by which the texts of parts are told apart."""
 MOST_PARTS = 40
 WHOLE_RESULTS = (2_000, 800)
 """Tokens that calls and results are cut to, in turn, before the stretch is read in parts."""
@@ -42,6 +46,13 @@ class Part(NamedTuple):
     units: int
 
 
+class Parts(NamedTuple):
+    """The parts of a stretch, and what was shortened on the way to them."""
+
+    parts: tuple[Part, ...]
+    note: str
+
+
 class Read(NamedTuple):
     """What was made of a stretch, positions in it that were not read, and what is to be told."""
 
@@ -52,16 +63,18 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """How to read: `ask` makes a text of one part (or of the whole, if it is `alone`), `merge` one text of several.
+    """How to read: `ask` makes a text of one part, or of the whole, `merge` one text of several.
 
-    `merge` is told if its text is the last. `room` are the tokens of material that a request may hold, None for no
-    limit.
+    Both are told how many tokens that text may have, so that two of them can be merged; None for the last text, which
+    may be as long as it likes and takes in what was noted before. `room` are the tokens of material that a request may
+    hold, None for no limit; what was noted before takes `before` tokens of that, in the request for the last text.
     """
 
-    ask: Callable[[Part, bool], str]
-    merge: Callable[[Sequence[str], bool], str]
+    ask: Callable[[Part, int | None], str]
+    merge: Callable[[Sequence[str], int | None], str]
     meter: Meter
     room: int | None = None
+    before: int = 0
 
     def read(self, messages: Messages) -> Read:
         """Read a stretch; `ModelError` where nothing of it could be read, or the parts could not be merged."""
@@ -78,8 +91,10 @@ class Reader:
         raise last
 
     def _read(self, messages: Messages, room: int | None) -> Read:
-        parts, note = in_parts(messages, room, self.meter)
-        texts, stopped = self._asked(parts)
+        whole = self._whole(messages, room)
+        parts, note = whole or in_parts(messages, room, self.meter)
+        longest = None if whole else self._longest(room)
+        texts, stopped = self._asked(parts, longest)
         read = parts[len(texts) - 1].units if texts else 0
         if stopped and not read:
             raise stopped
@@ -90,15 +105,32 @@ class Reader:
         if unread:
             why = stopped or f"more than {MOST_PARTS} parts"
             notes.append(f"{len(unread)} messages were not read and stay: {why}")
-        return Read(self._merged(texts, room), unread, tuple(notes))
+        return Read(texts[0] if whole else self._merged(texts, room, longest), unread, tuple(notes))
 
-    def _asked(self, parts: Sequence[Part]) -> tuple[list[str], ModelError | None]:
+    def _whole(self, messages: Messages, room: int | None) -> Parts | None:
+        """The stretch as one part, beside what was noted before; None where both do not fit."""
+        left = None if room is None else room - self.before
+        if left is not None and left < SMALLEST_ROOM:
+            return None
+        parts = in_parts(messages, left, self.meter)
+        return parts if len(parts.parts) == 1 else None
+
+    def _longest(self, room: int | None) -> int | None:
+        """Tokens that the text of a part may have: two can be merged, and one with what was noted before."""
+        if room is None:
+            return None
+        longest = min(room // 2, room - self.before) - LABEL
+        if longest < SMALLEST_TEXT:
+            raise ModelError(f"the window leaves only {max(0, longest)} tokens for the text of a part")
+        return longest
+
+    def _asked(self, parts: Sequence[Part], longest: int | None) -> tuple[list[str], ModelError | None]:
         """Texts of the parts up to the first that got no usable reply, and why it did not."""
         texts: list[str] = []
         waits: ModelError | None = None
         for part in parts:
             try:
-                texts.append(self.ask(part, len(parts) == 1))
+                texts.append(self.ask(part, longest))
             except TooLong:
                 raise
             except ModelError as error:
@@ -111,9 +143,11 @@ class Reader:
             raise waits
         return texts, None
 
-    def _merged(self, texts: list[str], room: int | None) -> str:
-        """One text of several, as many at a time as fit, again and again."""
-        while len(texts) > 1:
+    def _merged(self, texts: list[str], room: int | None, longest: int | None) -> str:
+        """One text of several, as many at a time as fit, again and again; the last one with what was noted before."""
+        while len(texts) > 1 or self.before:
+            if len(self._groups(texts, None if room is None else room - self.before)) == 1:
+                return self.merge(texts, None)
             groups = self._groups(texts, room)
             if len(groups) == len(texts):
                 raise ModelError("the texts of the parts are too long to be merged")
@@ -121,7 +155,7 @@ class Reader:
             merged: list[str] = []
             for group in groups:
                 try:
-                    merged.append(group[0] if len(group) == 1 else self.merge(group, len(groups) == 1))
+                    merged.append(group[0] if len(group) == 1 else self.merge(group, longest))
                 except ModelError as error:
                     if not is_no_answer(error):
                         raise
@@ -135,7 +169,7 @@ class Reader:
         groups: list[list[str]] = []
         left = 0
         for text in texts:
-            weight = self.meter.text(text) + 8
+            weight = self.meter.text(text) + LABEL
             if not groups or (room is not None and weight > left):
                 groups.append([])
                 left = room or 0
@@ -160,7 +194,7 @@ def room_for_material(window: int | None, output: int, frame: int) -> int | None
     return room
 
 
-def in_parts(messages: Messages, room: int | None, meter: Meter) -> tuple[tuple[Part, ...], str]:
+def in_parts(messages: Messages, room: int | None, meter: Meter) -> Parts:
     """Cut a stretch into parts of at most *room* tokens, between units; say what was shortened on the way.
 
     Only as much as `MOST_PARTS` hold; the `units` of the last part tell how far it came.
@@ -168,14 +202,14 @@ def in_parts(messages: Messages, room: int | None, meter: Meter) -> tuple[tuple[
     grouped = units(messages)
     whole = Part(messages, rendered(messages), len(grouped))
     if room is None or meter.text(whole.text) <= room:
-        return (whole,), ""
+        return Parts((whole,), "")
     for longest in WHOLE_RESULTS:
         short = tuple(_shortened(message, longest, meter) for message in messages)
         if meter.text(text := rendered(short)) <= room:
-            return (Part(short, text, len(grouped)),), _told(messages, short)
+            return Parts((Part(short, text, len(grouped)),), _told(messages, short))
     longest = max(100, room // 4)
     short = tuple(_shortened(message, longest, meter) for message in messages)
-    return tuple(_packed(short, grouped, room, meter)), _told(messages, short)
+    return Parts(tuple(_packed(short, grouped, room, meter)), _told(messages, short))
 
 
 def _told(messages: Messages, short: Messages) -> str:

@@ -1,7 +1,8 @@
 """What a reply cost: the table of prices in `prices.toml`, and prices of one's own that win over it.
 
 Prices are units of a currency per million tokens. A model whose price nobody knows has no cost, which is not a cost
-of nothing. What a provider takes for writing to its cache is not in the table: such tokens count as plain input.
+of nothing. What a provider takes for writing to its cache is `stored`; where it stands nowhere, such tokens count as
+plain input. A reply does not say how many tokens were stored: `cost` takes none to be.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from compactlab.errors import SpecError
 from compactlab.llm import Reply
 
 MILLION = 1_000_000
+EXPECTED = "a table with input and output, and perhaps cached and stored, in money for a million tokens"
 _DATED = re.compile(r"(?:[-@]\d{4}-?\d{2}-?\d{2})$")
 """The date that providers put behind the name of a model: `gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001`."""
 
@@ -32,29 +34,41 @@ class Long(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     input: float
     output: float
     cached: float | None = None
+    stored: float | None = None
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model costs for each million tokens; `cached` is `input` where nothing else is said."""
+    """What a model costs for each million tokens; `cached` and `stored` are `input` where nothing else is said."""
 
     input: float
     output: float
     cached: float | None = None
+    stored: float | None = None
     long: Long | None = None
     currency: str = "USD"
     date: dt.date | None = None
     source: str = ""
 
-    def of(self, read: int, cached: int, written: int) -> float:
-        """The cost of one request, with *read* tokens of input, *cached* of them out of the provider's cache.
+    def of(self, read: int, cached: int, written: int, stored: int = 0) -> float:
+        """The cost of one request that reads *read* tokens of input.
+
+        *cached* of them came out of the provider's cache, and *stored* of the others were put into it.
 
         >>> round(Price(input=2.0, cached=0.5, output=8.0).of(10_000, 4_000, 1_000), 6)
         0.022
+        >>> round(Price(input=2.0, cached=0.5, output=8.0, stored=2.5).of(10_000, 4_000, 1_000, 6_000), 6)
+        0.025
         """
-        rates = self.long if self.long is not None and read > self.long.over else self
-        again = rates.input if rates.cached is None else rates.cached
+        rates = self.rates(read)
+        again, put = (rates.input if rate is None else rate for rate in (rates.cached, rates.stored))
         cached = min(cached, read)
-        return ((read - cached) * rates.input + cached * again + written * rates.output) / MILLION
+        stored = min(stored, read - cached)
+        plain = read - cached - stored
+        return (plain * rates.input + cached * again + stored * put + written * rates.output) / MILLION
+
+    def rates(self, read: int) -> Price | Long:
+        """The prices that hold for a request of *read* tokens."""
+        return self.long if self.long is not None and read > self.long.over else self
 
 
 Given = Mapping[str, "Price | Mapping[str, Any]"]
@@ -70,23 +84,27 @@ def _listed() -> dict[str, Price]:
 def prices(given: Given | None = None) -> dict[str, Price]:
     """The price of each model by its name: the table that comes with compactlab, and over it what is *given*.
 
-    A given price is a `Price`, or a mapping with its fields (`{"input": 2, "output": 8}`). Raises `SpecError` for one
-    that is not a price.
+    A given price is a `Price`, or a mapping with its fields (`{"input": 2, "output": 8}`), as `[llm.prices]` of
+    `compactlab.toml` has it. Raises `SpecError` for one that is not a price.
     """
-    own = {model: price if isinstance(price, Price) else _read(model, price) for model, price in (given or {}).items()}
-    for model, price in own.items():
-        rates: tuple[Price | Long, ...] = (price, price.long) if price.long else (price,)
-        for number in (number for rate in rates for number in (rate.input, rate.output, rate.cached or 0.0)):
-            if not (math.isfinite(number) and number >= 0):
-                raise SpecError(f"the price of {model!r} is {number}; expected a number of 0 or more")
-    return {**_listed(), **own}
+    return {**_listed(), **{model: own_price(model, price) for model, price in (given or {}).items()}}
 
 
-def _read(model: str, price: object) -> Price:
+def own_price(model: str, given: object) -> Price:
+    """The price of one model, as a person gives it; `SpecError` says what is wrong with it.
+
+    >>> own_price("my-model", {"input": 0.4, "output": 1.6, "cached": 0.1}).of(1_000_000, 0, 0)
+    0.4
+    """
     try:
-        return msgspec.convert(price, Price)
+        price = given if isinstance(given, Price) else msgspec.convert(given, Price)
     except msgspec.ValidationError as error:
-        raise SpecError(f"the price of {model!r}: {error}; expected input, output, and perhaps cached") from error
+        raise SpecError(f"the price of {model!r}: {error}; expected {EXPECTED}") from error
+    rates: tuple[Price | Long, ...] = (price, price.long) if price.long else (price,)
+    for number in (n or 0.0 for rate in rates for n in (rate.input, rate.output, rate.cached, rate.stored)):
+        if not (math.isfinite(number) and number >= 0):
+            raise SpecError(f"the price of {model!r} is {number}; expected a number of 0 or more")
+    return price
 
 
 def price_of(model: str, table: Mapping[str, Price]) -> Price | None:

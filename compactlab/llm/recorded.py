@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -130,11 +130,17 @@ class Recorded:
     """Answers from the store at *path*; what it lacks is asked of *behind* and kept, or, without one, is `Missing`.
 
     *name* and *window* are those of the model that is replayed; they may be left out where the store holds replies of
-    one alone.
+    one alone, or replies of one alone to requests of these *purposes*.
     """
 
     def __init__(
-        self, path: Path | str, behind: Model | None = None, *, name: str = "", window: int | None = None
+        self,
+        path: Path | str,
+        behind: Model | None = None,
+        *,
+        name: str = "",
+        window: int | None = None,
+        purposes: Collection[str] = (),
     ) -> None:
         self.store = opened(path)
         self._behind = behind
@@ -144,7 +150,7 @@ class Recorded:
         if not self.store.path.exists():
             raise TranscriptError(f"{self.store.path}: no such file; expected a store of recorded replies")
         lines = self.store.values()
-        self.name = name or only_model(lines, self.store.path)
+        self.name = name or only_model(lines, self.store.path, purposes)
         self._window = window if window is not None else _only_window(lines, self.name, self.store.path)
 
     @property
@@ -208,9 +214,11 @@ def by_model_and_purpose(line: Asked) -> tuple[str, str, str]:
     return line.model, line.purpose, line.key
 
 
-def only_model(lines: Iterable[Asked], path: Path) -> str:
-    """The one model that lines name; `SpecError` for none or several."""
-    names = sorted({line.model for line in lines})
+def only_model(lines: Iterable[Asked], path: Path, purposes: Collection[str] = ()) -> str:
+    """The one model that lines name, or lines of these *purposes*; `SpecError` for none or several."""
+    lines = tuple(lines)
+    wanted = {line.model for line in lines if line.purpose in purposes}
+    names = sorted(wanted or {line.model for line in lines})
     if len(names) != 1:
         found = f"replies of {', '.join(names)}" if names else "no replies"
         raise SpecError(f"{path}: holds {found}; expected the name of the model (--model, or model in [llm])")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from compactlab.report import budgets, density, fidelity, pairs, positions, sessions
+from compactlab.report import answers, budgets, density, fidelity, pairs, positions, sessions
 from compactlab.report.section import Section, markdown
 from compactlab.report.table import families, to_markdown
 from compactlab.results import Results
@@ -32,8 +32,8 @@ class Report:
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:
-        """Which strategies keep more than `bag` and `regex_lines` do, or that none does."""
-        return pairs.sentences(self.pool)
+        """Which strategies keep more than `bag` and `regex_lines` do, or that none does; what a judge may be worth."""
+        return (*pairs.sentences(self.pool), *answers.sentences(self.pool))
 
     def tables(self, names: Sequence[str] = ()) -> list[Section]:
         """Give the tables of these names, or all of them in the order of `TABLES`; empty ones are left out."""
@@ -57,6 +57,7 @@ class Report:
 
 TABLES: dict[str, Callable[[Report], Sequence[Section]]] = {
     "budgets": lambda report: budgets.sections(report.curves),
+    "answers": lambda report: answers.sections(report.pool, report.results),
     "pairs": lambda report: pairs.sections(report.pool),
     "sessions": lambda report: sessions.sections(report.pool),
     "families": lambda report: (families(report.summary),),

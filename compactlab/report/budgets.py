@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from compactlab.report.section import Section, interval, share
+from compactlab.report.section import INTERVAL, Section, interval, percent, sample, share
 from compactlab.stats import Estimate
-from compactlab.summary.curves import Curve, Curves
+from compactlab.summary.curves import AT, BESIDE, Curve, Curves
 from compactlab.summary.points import Point
-
-AT = (10, 20, 30)
-"""Budgets in per cent whose quality stands in the table of areas."""
-BESIDE = ("random", "regex_lines", "oracle")
-"""Controls that have a curve of their own."""
 
 
 def sections(curves: Curves) -> tuple[Section, ...]:
@@ -22,29 +17,34 @@ def sections(curves: Curves) -> tuple[Section, ...]:
     budgets = sorted({point.budget for curve in curves.curves for point in curve.points if point.budget}, key=float)
     if not budgets:
         return (_own_sizes(curves),)
-    return (_kept(curves, budgets), _skill(curves, budgets), _areas(curves))
+    return (_kept(curves, budgets), _skill(curves, budgets), _areas(curves, budgets))
 
 
 def _kept(curves: Curves, budgets: list[str]) -> Section:
     rows = [(c.name, *_by_budget(c, budgets, lambda p: p.quality)) for c in curves.curves]
-    for name in BESIDE:
-        at = curves.control(name)
-        if at:
-            rows.append((f"{name}, same sizes", *(share(at[b][1]) if b in at else "-" for b in budgets)))
+    beside = {name: curves.controls[name] for name in BESIDE if curves.controls[name]}
+    rows += [(f"{name}, same sizes", *(interval(at.get(b)) for b in budgets)) for name, at in beside.items()]
     legend = (
         "Bound retention over the cells that met the budget. * some did not, or are under nine tenths of it; in"
         " brackets: under three quarters of those that could, no place in an area or the front. The controls are means"
-        f" over the sizes of all strategies.{_alone(curves)}"
+        f" over the sizes of all strategies, theirs ± a bootstrap-t. {INTERVAL} {_sizes(curves, budgets)}"
+        f"{_alone(curves)}"
     )
     return Section("Kept at each budget", ("strategy", *(f"{budget} %" for budget in budgets)), rows, legend)
+
+
+def _sizes(curves: Curves, budgets: Iterable[str]) -> str:
+    """Over how many sessions the means at each budget are taken."""
+    at = {budget: [p.quality for c in curves.curves for p in c.points if p.budget == budget] for budget in budgets}
+    return sample({f"{budget} %" if budget else "own sizes": found for budget, found in at.items()})
 
 
 def _alone(curves: Curves) -> str:
     """What has no curve, and what it does at its own size."""
     idle = [name for name, point in curves.alone if point.saved.mean <= 0]
     told = [
-        f"{name} meets no budget often enough; at its own size it saves {point.saved.mean:.0%} and keeps"
-        f" {share(point.quality.mean)}"
+        f"{name} meets no budget often enough; at its own size it saves {percent(point.saved)} and keeps"
+        f" {interval(point.quality)}"
         for name, point in curves.alone
         if point.saved.mean > 0
     ]
@@ -56,7 +56,8 @@ def _skill(curves: Curves, budgets: list[str]) -> Section:
     rows = [(c.name, *_by_budget(c, budgets, lambda p: p.skill, "+")) for c in curves.curves]
     legend = (
         "Skill = (R - random) / (1 - random), R and random units of the same size in the same cells: 0 is luck, 1 is"
-        " everything. Intervals of the whole quantity, by bootstrap-t over stories."
+        " everything. ± is half the 95 % interval of the whole, by bootstrap-t over stories (under five: none)."
+        f" {_sizes(curves, budgets)}"
     )
     return Section("Skill at each budget", ("strategy", *(f"{budget} %" for budget in budgets)), rows, legend)
 
@@ -76,45 +77,51 @@ def _by_budget(
             yield f"({text})"
 
 
-def _areas(curves: Curves) -> Section:
+def _areas(curves: Curves, budgets: list[str]) -> Section:
     span = f"AURC {curves.common[0]}-{curves.common[-1]} %" if curves.common else "AURC"
     columns = ("strategy", "area", "adds", "behind", span, *(f"Q@{budget}" for budget in AT), "tokens@.9")
     rows = [(c.name, *_area(c), interval(c.aurc), *_at(c), share(c.tokens)) for c in curves.curves]
     legend = (
         f"{_AREA} AURC: mean quality over the logarithm of the budget, over the budgets at which every curve has a"
         " point. Q@B: quality at a budget of B %, read between neighbours. tokens@.9: the share of the weight at which"
-        " nine tenths are kept, a dash where that is never reached."
+        " nine tenths are kept, read off the means and so without an interval; a dash where that is never reached."
+        f" {_sizes(curves, budgets)}"
     )
     return Section("Areas and the front", columns, [*rows, _together(curves, len(columns))], legend)
 
 
 def _own_sizes(curves: Curves) -> Section:
-    rows = []
-    for i, curve in enumerate(curves.curves):
-        [point] = curve.points
-        on = "yes" if any(i == place for place, _ in curves.front) else "no"
-        shares = (f"{point.saved.mean:.0%}", interval(point.quality), interval(point.skill, "+"))
-        rows.append((curve.name, *shares, on, *_area(curve)))
     columns = ("strategy", "saved", "bound", "skill", "front", "area", "adds", "behind")
+    rows = [_own_size(curves, i, curve) for i, curve in enumerate(curves.curves)]
     legend = (
-        f"{_AREA} Each strategy is one point, at its own size; front: no other saves and keeps as much.{_alone(curves)}"
+        f"{_AREA} Each strategy is one point, at its own size; front: no other saves and keeps as much."
+        f" {_sizes(curves, [''])}{_alone(curves)}"
     )
-    return Section("The front, at each strategy's own size", columns, [*rows, _together(curves, len(columns))], legend)
+    title = "The front, at each strategy's own size"
+    return Section(title, columns, [*rows, _together(curves, len(columns))], legend, ("front",))
+
+
+def _own_size(curves: Curves, place: int, curve: Curve) -> tuple[str, ...]:
+    [point] = curve.points
+    on = "yes" if any(place == i for i, _ in curves.front) else "no"
+    shares = (percent(point.saved), interval(point.quality), interval(point.skill, "+"))
+    return (curve.name, *shares, on, *_area(curve))
 
 
 _AREA = (
     "area: hypervolume of the points (share saved, bound retention), 1 would be all saved and all kept. adds: what the"
     " area of all strategies loses without this one. behind: what must be added to both shares until it is nowhere"
-    " behind the front of all. ± by bootstrap-t over stories, of the whole quantity."
+    " behind the front of all. ± is half the 95 % interval, of areas by bootstrap-t over stories, of the whole quantity"
+    " (under five stories, and for what is 0 by its nature: none)."
 )
 
 
 def _area(curve: Curve) -> tuple[str, str, str]:
-    return interval(curve.hypervolume), _fine(curve.contribution), share(curve.behind)
+    return interval(curve.hypervolume), _fine(curve.contribution), interval(curve.behind)
 
 
 def _at(curve: Curve) -> Iterable[str]:
-    return (share(curve.quality_at(budget)) for budget in AT)
+    return (interval(curve.at.get(budget)) for budget in AT)
 
 
 def _together(curves: Curves, columns: int) -> tuple[str, ...]:

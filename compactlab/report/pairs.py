@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from compactlab.report.section import Section, interval
+from compactlab.report.section import Section, interval, sample, share
+from compactlab.stats import MARGIN, Estimate
 from compactlab.summary.pairs import AGAINST, Pair, against_controls, between_strategies, takes_part
 from compactlab.summary.pool import Pool
 
@@ -75,8 +76,7 @@ def _sentence(pool: Pool, against: Sequence[Pair], budget: str) -> str:
 
 def _beaten(pairs: Sequence[Pair], named: str) -> str:
     """Who keeps more than a control, and who would without the correction."""
-    better = [pair.one for pair in pairs if pair.verdict == "better"]
-    worse = [pair.one for pair in pairs if pair.verdict == "worse"]
+    better, worse, equal = ([p.one for p in pairs if p.verdict == said] for said in ("better", "worse", "equivalent"))
     nearly = [f"{p.one} ({interval(p.difference, '+')})" for p in pairs if _by_interval_alone(p)]
     if len(better) == len(pairs) > 1:
         text = f"all {len(pairs)} strategies keep more than {named}"
@@ -86,7 +86,8 @@ def _beaten(pairs: Sequence[Pair], named: str) -> str:
         text = f"no strategy keeps more than {named} beyond the interval"
     if nearly:
         text += f" once {len(pairs)} comparisons are allowed for ({_listed(nearly)} would, taken alone)"
-    return text + (f", {_listed(worse)} less" if worse else "")
+    text += f", {_listed(worse)} less" if worse else ""
+    return text + (f", {_listed(equal)} as much within {share(MARGIN)}" if equal else "")
 
 
 def _by_interval_alone(pair: Pair) -> bool:
@@ -112,15 +113,22 @@ def _controls(pairs: Sequence[Pair], budget: str) -> Section:
     ]
     legend = (
         "bag lists the bare values of all facts at risk and has a size of its own; regex_lines and random have that of"
-        f" each strategy. {_LEGEND}"
+        f" each strategy. {_LEGEND} {sample({name: _of(pairs, name) for name in names})}"
     )
     return Section(f"Over the controls, {_title(budget)}", ("strategy", *names), rows, legend)
 
 
 _LEGEND = (
-    "Paired differences of bound retention by session, ± the 95 % interval over stories; verdicts at 5 % after Holm's"
-    " correction over the column or table, none under five stories."
+    "Paired differences of bound retention by session, ± half the 95 % interval over stories (under five: none)."
+    " better, worse: a difference was shown at 5 %, by the clustered t after Holm's correction over the column or"
+    f" table, and by sign flips; equivalent: none was shown, and one of {share(MARGIN)} or more is ruled out (two"
+    " one-sided tests, after Holm); inconclusive: neither; unranked: they differ, but the one that kept more weighs"
+    " over a ninth more. Under six stories no verdict: sign flips cannot reach 5 %."
 )
+
+
+def _of(pairs: Sequence[Pair], name: str) -> list[Estimate | None]:
+    return [pair.difference for pair in pairs if pair.other == name]
 
 
 def _told(pair: Pair) -> str:
@@ -128,22 +136,35 @@ def _told(pair: Pair) -> str:
 
 
 def _pairs(pairs: Sequence[Pair], budget: str) -> Section:
-    columns = ("strategy", "against", "kept", "saved", "cells", "p", "Holm", "d_z", "verdict")
+    columns = ("strategy", "against", "kept", "saved", "cells", "p", "Holm", "flips", "equal", "d_z", "verdict")
     rows = [tuple(_texts(pair)) for pair in pairs]
     where = "cell by cell where both lie within the budget" if budget else "cell by cell, each at its own size"
     legend = (
-        f"The first less the second, {where}; saved: by how much more it saved there. {_LEGEND} unranked: they differ,"
-        " but the one that kept more weighs over a ninth more."
+        f"The first less the second, {where}; saved: by how much more it saved there. {_LEGEND} p: clustered t; Holm:"
+        " the same, corrected; flips: sign-flip permutation by story, not corrected; equal: the two one-sided tests,"
+        " corrected; d_z: the mean difference over the sessions' standard deviation."
+        f" {sample({'kept': [pair.difference for pair in pairs]})}"
     )
-    return Section(f"What separates from what, {_title(budget)}", columns, rows, legend)
+    return Section(f"What separates from what, {_title(budget)}", columns, rows, legend, ("against", "verdict"))
 
 
 def _texts(pair: Pair) -> Iterable[str]:
-    yield from (pair.one, pair.other, interval(pair.difference, "+"), _signed(pair.saved))
+    yield from (pair.one, pair.other, interval(pair.difference, "+"), interval(pair.saved, "+"))
     yield str(pair.cells)
-    yield from ("-" if p is None else f"{p:.3f}".replace("0.", ".") for p in (pair.p, pair.adjusted))
-    yield "-" if pair.d_z is None else _signed(pair.d_z)
+    yield from map(_chance, (pair.found.p, pair.judged.p, pair.found.flips, pair.judged.equal))
+    yield "-" if pair.found.d_z is None else _signed(pair.found.d_z)
     yield pair.verdict or "-"
+
+
+def _chance(p: float | None) -> str:
+    """Write a p value to three places.
+
+    >>> _chance(0.0123), _chance(0.00001), _chance(1.0)
+    ('.012', '<.001', '1.000')
+    """
+    if p is None:
+        return "-"
+    return "<.001" if p < 0.0005 else f"{p:.3f}".replace("0.", ".") if p < 1 else f"{p:.3f}"
 
 
 def _signed(value: float) -> str:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 
 from compactlab.report.pairs import told
-from compactlab.report.section import Section, share
+from compactlab.report.section import INTERVAL, Section, interval, share
 from compactlab.summary.cells import Cell, cells
-from compactlab.summary.pool import Group, Place, Pool, mean_of, session_means
+from compactlab.summary.pool import Group, Place, Pool, session_means
 
 SHOWN = 40
 """Sessions in a table; of more, those that needed most facts."""
@@ -35,7 +35,7 @@ def _section(pool: Pool, budget: str) -> Section:
         texts = [share(kept[name].get(session)) + _mark(of, floor, session) for name, of in shown.items()]
         found.append((session, str(needed[session]), *texts))
     if found:
-        means = [_mean(of, len([n for n in needed.values() if n])) for of in kept.values()]
+        means = [_mean(pool, of, len([n for n in needed.values() if n])) for of in kept.values()]
         found.append(("mean of all", str(needed.total()), *means))
     title = f"Each session, at {budget} %" if budget else "Each session, at own sizes"
     return Section(title, ("session", "n", *shown), found, _legend(sum(n > 0 for n in needed.values())))
@@ -45,9 +45,9 @@ def _reached(pool: Pool, group: Group) -> dict[Place, Cell]:
     return {place: cell for place, cell in cells(pool, group).items() if cell.reached}
 
 
-def _mean(of: Mapping[str, float], sessions: int) -> str:
+def _mean(pool: Pool, of: Mapping[str, float], sessions: int) -> str:
     """The mean of the sessions; with a star if some are missing."""
-    return share(mean_of(list(of.values()))) + ("*" if len(of) < sessions else "") if of else "-"
+    return interval(pool.estimate(of)) + ("*" if len(of) < sessions else "") if of else "-"
 
 
 def _mark(of: Mapping[Place, Cell], floor: Mapping[Place, Cell], session: str) -> str:
@@ -62,5 +62,6 @@ def _legend(sessions: int) -> str:
     return (
         "Bound retention of the facts that an action needed, mean over the cuts of a session; n of them over all cuts,"
         f" a fact once a cut. * at some cuts alone, - at none: the budget was not met.{more} Sessions of one story"
-        " stand together."
+        f" stand together. A single session has no interval: the unit is the session. mean of all: over {sessions}"
+        f" sessions, those with a star over fewer. {INTERVAL}"
     )

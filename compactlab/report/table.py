@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from compactlab.report.section import Section, interval, share
+from compactlab.report import terminal
+from compactlab.report.section import INTERVAL, Section, interval, markdown, percent, sample, share
 from compactlab.signature import signature
-from compactlab.stats import Estimate
+from compactlab.stats import MARGIN, POWER, Estimate
 from compactlab.summary import Row, Summary
 from compactlab.summary.pool import OF_A_SIZE
+from compactlab.summary.power import Power
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,30 +43,46 @@ COLUMNS = (
 )
 
 
+WORDS = ("outcomes",)
+
+
 def cells(row: Row) -> tuple[str, ...]:
     """The texts of a row, in the order of `COLUMNS`; a dash where nothing could be measured."""
-    kept = row.probes.get("kept", 0.0) + row.probes.get("both", 0.0)
-    return (
-        row.name,
-        f"{row.before:,.0f}",
-        f"{row.after:,.0f}",
-        f"{row.saved.mean:.0%}",
-        interval(row.bound),
-        interval(row.loose),
-        share(row.over_chance),
-        interval(row.over_random, "+"),
-        share(row.skill),
-        interval(row.irrecoverable),
-        interval(row.reobtainable),
-        interval(row.rules),
-        *(_mean(row.same_size.get(control)) for control in OF_A_SIZE),
-        _part(kept, row.asked),
-        _part(row.probes.get("stale", 0.0), row.asked),
-        _part(row.probes.get("lost", 0.0), row.asked),
-        "-" if row.valid is None else f"{row.valid:.0%}",
-        "control" if row.is_control else _outcomes(row),
-        str(row.errors),
-    )
+    means = {name: interval(of, "+" if name == "over random" else "") for name, of in estimates(row).items()}
+    texts = {
+        **means,
+        "strategy": row.name,
+        "before": f"{row.before:,.0f}",
+        "after": f"{row.after:,.0f}",
+        "saved": percent(row.saved) if row.saved.n else "-",
+        "valid": "-" if row.valid is None else f"{round(row.valid * row.checked)}/{row.checked}",
+        "outcomes": "control" if row.is_control else _outcomes(row),
+        "errors": str(row.errors),
+    }
+    return tuple(texts[name] for name in COLUMNS)
+
+
+def estimates(row: Row) -> dict[str, Estimate | None]:
+    """The means of a row, by the names of their columns."""
+    kept: Mapping[str, Estimate | None] = row.answers
+    return {
+        "saved": row.saved,
+        "bound": row.bound,
+        "loose": row.loose,
+        "over chance": row.over_chance,
+        "over random": row.over_random,
+        "skill": row.skill,
+        "irrecov.": row.irrecoverable,
+        "re-obt.": row.reobtainable,
+        "rules": row.rules,
+        **{name: row.same_size.get(control) for name, control in _SAME_SIZE.items()},
+        "probes": kept.get("kept"),
+        "stale": kept.get("stale"),
+        "lost": kept.get("lost"),
+    }
+
+
+_SAME_SIZE = dict(zip(("random", "r. lines", "regex", "oracle"), OF_A_SIZE, strict=True))
 
 
 def _outcomes(row: Row) -> str:
@@ -72,56 +90,27 @@ def _outcomes(row: Row) -> str:
     return " ".join(f"{n} {what}" for what, n in {**row.outcomes, **row.missed._asdict()}.items() if n)
 
 
-def _mean(estimate: Estimate | None) -> str:
-    return share(estimate and estimate.mean)
-
-
-def _part(count: float, whole: int) -> str:
-    return f"{count / whole:.0%}" if whole else "-"
-
-
 def to_rich(summary: Summary, width: int) -> list[Table]:
     """The table for a terminal of *width* columns, in as many parts as no number need be cut; controls are dim."""
-    texts = [COLUMNS, *(cells(row) for row in summary.rows)]
-    widths = [max(len(row[i]) for row in texts) + 2 for i in range(len(COLUMNS))]
-    widths[COLUMNS.index("outcomes")] = 12
-    first = min(widths[0], max(14, width // 3))
-    parts: list[list[int]] = [[0]]
-    for i in range(1, len(COLUMNS)):
-        if first + sum(widths[j] for j in parts[-1][1:]) + widths[i] > width and len(parts[-1]) > 1:
-            parts.append([0])
-        parts[-1].append(i)
-    return [_part_of(summary, columns, first - 2) for columns in parts]
-
-
-def _part_of(summary: Summary, columns: Sequence[int], first: int) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in (COLUMNS[i] for i in columns):
-        if name in {"strategy", "outcomes"}:
-            table.add_column(name, min_width=first if name == "strategy" else 10, overflow="fold")
-        else:
-            table.add_column(name, justify="right", no_wrap=True)
-    for row in summary.rows:
-        texts = cells(row)
-        table.add_row(*(Text(texts[i]) for i in columns), style="dim" if row.is_control else None)
-    return table
+    return terminal.tables(main_table(summary), width)
 
 
 def main_table(summary: Summary) -> Section:
     """The table itself as a section among others."""
-    return Section("Main", COLUMNS, [cells(row) for row in summary.rows], "\n".join(legend(summary)))
+    rows = [cells(row) for row in summary.rows]
+    return Section("Main", COLUMNS, rows, "\n".join(legend(summary)), WORDS, signature(summary))
 
 
 def families(summary: Summary) -> Section:
     """Bound retention of each row by family of fact: the families that an action needed."""
     found = tuple(f for f in summary.families if any(row.by_family.get(f) for row in summary.rows))
-    rows = [(row.name, *(_mean(row.by_family.get(family)) for family in found)) for row in summary.rows]
+    rows = [(row.name, *(interval(row.by_family.get(family)) for family in found)) for row in summary.rows]
     needed = ", ".join(f"{family} {summary.chance[family].needed:,}" for family in found if family in summary.chance)
-    legend = f"Bound retention of the facts that an action needed, by family, means over sessions. Needed: {needed}."
+    sizes = sample({family: [row.by_family.get(family) for row in summary.rows] for family in found})
+    legend = (
+        f"Bound retention of the facts that an action needed, by family, means over sessions. {INTERVAL} {sizes}"
+        f" Needed: {needed}."
+    )
     return Section("By family of fact", ("strategy", *found), rows, legend)
 
 
@@ -134,11 +123,9 @@ def to_frame(summary: Summary) -> pd.DataFrame:
 
 def to_markdown(summary: Summary, sentences: Sequence[str] = ()) -> str:
     """The table and all that stands under it as Markdown; *sentences* come first."""
-    lines = ["| " + " | ".join(COLUMNS) + " |"]
-    lines.append("|" + "|".join(":--" if name in {"strategy", "outcomes"} else "--:" for name in COLUMNS) + "|")
-    lines += ["| " + " | ".join(text.replace("|", "\\|") for text in cells(row)) + " |" for row in summary.rows]
+    _, *table = markdown(main_table(summary)._replace(legend="", signature="")).rstrip().splitlines()
     told = (f"- {line}" for line in (*sentences, *legend(summary)))
-    return "\n".join([*lines, "", *told, "", f"`{signature(summary)}`", ""])
+    return "\n".join([*table[1:], "", *told, "", f"`{signature(summary)}`", ""])
 
 
 BUDGETS = (
@@ -150,9 +137,14 @@ CONTROL_ROWS = (
     "random, r. lines, regex, oracle: bound retention of controls cut to the very size of the row's results: random"
     " units and random lines (means of 20 draws), lines that look most like facts, and the best choice of blocks by"
     " one who knows what is needed (a bound for strategies that only delete). over random: the sessions' paired"
-    " differences to random units; skill: their mean as a share of the way from random to all. bag: bare values of all"
-    " facts at risk. null: what no strategy may touch. rules: standing demands of people that stand as they were meant."
-    " probes: hand-made questions whose current answer stands."
+    " differences to random units; skill: their mean as a share of the way from random to all, ± by bootstrap-t over"
+    " stories. bag: bare values of all facts at risk. null: what no strategy may touch. rules: standing demands of"
+    " people that stand as they were meant. probes: hand-made questions whose current answer stands; stale: only an"
+    " older one; lost: none (pooled over sessions)."
+)
+PLAIN = (
+    "without an interval: before and after, the mean tokens of the cells (what is lost of them, and its interval, is"
+    " saved), and counts: valid, outcomes, errors."
 )
 LIMITS = (
     "the future comes from a session that went on without this compaction: presence is not recall, and a missing"
@@ -167,12 +159,14 @@ def legend(summary: Summary) -> Iterable[str]:
         " before, that still stand near a word that tells what they are about, or anywhere; ± is the 95 % interval over"
         f" sessions, clustered by story{'' if summary.clusters >= 5 else ' (under five stories: none)'}."
     )
+    yield sample(_by_column(summary.rows))
+    yield PLAIN
     yield CONTROL_ROWS
     yield _chance(summary)
     if summary.decoys:
         yield _decoys(summary)
-    if summary.detectable is not None:
-        yield f"two strategies that differ by less than {summary.detectable:.2f} could not be told apart here."
+    if summary.power is not None:
+        yield told_apart(summary.power)
     if summary.supplied_again is not None:
         yield (
             f"{summary.supplied_again:.0%} of the facts that recur were supplied again by a person or a tool before the"
@@ -181,10 +175,31 @@ def legend(summary: Summary) -> Iterable[str]:
     if summary.manifest.budgets:
         yield BUDGETS
     yield LIMITS
+    if summary.unfinished:
+        what = f"{summary.unfinished[0]}{' and more' if len(summary.unfinished) > 1 else ''}"
+        cases = f"{len(summary.unfinished)} cases have no rows yet ({what})"
+        yield f"this run is not finished: {cases}; all means are of those that have."
     yield from (f"skipped: {line}" for line in summary.skipped[:5])
     if len(summary.skipped) > 5:
         yield f"skipped: {len(summary.skipped) - 5} more sessions."
     yield from (f"error: {line}" for line in summary.errors[:5])
+
+
+def _by_column(rows: Iterable[Row]) -> dict[str, list[Estimate | None]]:
+    of = [estimates(row) for row in rows]
+    return {name: [found[name] for found in of] for name in (of[0] if of else ())}
+
+
+def told_apart(power: Power) -> str:
+    """Say what a run could have shown, and how many sessions a difference that matters would take."""
+    told = (
+        f"two strategies that differ by less than {power.detectable:.2f} could not be told apart here. A difference of"
+        f" {share(MARGIN)} would take about {power.sessions():,} sessions of stories of their own ({POWER:.0%} power,"
+        f" by the pair that spreads most: {power.one} and {power.other})"
+    )
+    if power.spread.first or power.spread.second:
+        told += f", {power.sessions(replicates=1):,} without repetitions"
+    return f"{told}."
 
 
 def _chance(summary: Summary) -> str:
@@ -195,7 +210,7 @@ def _chance(summary: Summary) -> str:
     refused = ", ".join(f"{family} {chance.rate:.0%}" for family, chance in rates if chance.refused)
     return (
         f"chance c = {summary.overall_chance:.1%} of the needed facts would be needed by an unrelated session too"
-        f" ({used}); over chance = (bound - c) / (1 - c)."
+        f" ({used}); over chance = (bound - c) / (1 - c), c taken as known."
         + (f" Refused for a rate over 10 %: {refused}." if refused else "")
     )
 

@@ -26,6 +26,11 @@ SOFTENS = re.compile(
     r"|discouraged|recommended|suggest(?:s|ed)?|would be nice|nice to have|rather|sollte[nst]?|möglichst|vielleicht"
     r"|eher|versuch(?:e|en|t)?|lieber)\b|尽量|盡量|最好|应该|應該|なるべく|できれば"
 )
+DISSUADES = re.compile(
+    r"\b(?:discouraged|careful|carefully|caution|cautious|cautiously|sparingly|rarely|seldom|reluctant(?:ly)?|unavoidable"
+    r"|hesitate|kept out|stay(?:s|ed)? out|limit(?:s|ed)? how|ungern|selten|vorsichtig)\b"
+)
+"""Words that advise against a thing without forbidding it."""
 PERMITS = re.compile(
     r"\b(?:(?:is|are|it's|that's|be) (?:fine|ok|okay|alright|safe|allowed|permitted|free|acceptable)|fine to"
     r"|ok to|okay to"

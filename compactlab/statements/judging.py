@@ -76,12 +76,16 @@ class Judge:
         self._known: dict[Block, Found] = {}
 
     def _keyed(self) -> dict[str, list[tuple[int, bool, Words]]]:
-        """Each statement under the words of which its sentence must hold one: the rarest that may not be missing."""
+        """Each statement under the words of which its sentence must hold one: the rarest that may not be missing.
+
+        Pieces of names come last: a sentence that has another name in their place is to be read too.
+        """
         counts = Counter(stem for _, _, words in self._words for stem in words.statement.objects)
         keyed: dict[str, list[tuple[int, bool, Words]]] = {}
         for item in self._words:
             objects = item[2].statement.objects
-            rare = sorted(objects, key=lambda stem: (counts[stem], -len(stem), stem))
+            core = item[2].core
+            rare = sorted(objects, key=lambda stem: (stem not in core, counts[stem], -len(stem), stem))
             keys = rare[: len(objects) - item[2].needed + 1] or item[2].statement.numbers[:1]
             for key in keys:
                 keyed.setdefault(key, []).append(item)
@@ -117,7 +121,7 @@ class Judge:
         return here if any(here) else _NOTHING
 
     def _sentences(self, text: str) -> Iterable[tuple[tuple[int, bool], str]]:
-        """What the sentences of a text say of statements."""
+        """What the sentences of a text say of statements; one that says a statement is no changed copy of another."""
         folded = fold(clean(normal(text)))
         if self._search is None or not self._search.find_matches_as_indexes(folded):
             return
@@ -129,8 +133,10 @@ class Judge:
                 heading = line
             segment = Segment(plain(line), heading if heading != line else "")
             items = {id(item): item for stem in segment.stems for item in self._by_key.get(stem, ())}
-            for index, is_old, words in items.values():
-                if finding := read(words, segment):
+            found = [(words, index, is_old, read(words, segment)) for index, is_old, words in items.values()]
+            copied = {words.worded.pattern for words, _, _, finding in found if finding == "kept"}
+            for words, index, is_old, finding in found:
+                if finding and not (finding == "mutated" and words.worded.pattern in copied):
                     yield (index, is_old), finding
 
 

@@ -16,7 +16,7 @@ from compactlab.statements import cues
 from compactlab.statements.rules import IMPERATIVES
 from compactlab.statements.segment import NEAR, Place, Segment, Words
 from compactlab.statements.statement import Kind
-from compactlab.statements.wording import is_number
+from compactlab.statements.values import Wording, has_other_values, stands, within
 
 Finding = Literal["", "kept", "mutated", "weakened", "contradicted", "stale"]
 
@@ -27,6 +27,7 @@ _EXPLICIT = re.compile(
     r"|selected|uses?|using|entschieden|gewählt|beschlossen|nehmen)\b"
 )
 _IS_CHOSEN = re.compile(r"\s*(?:was|were|is|are) (?:chosen|picked|selected|settled)\b")
+_AGAINST = re.compile(r"\b(?:rather than|instead of|in place of|statt)(?: \w+)?\s*\Z")
 _INSISTS = re.compile(r"\bnever\b|\bmust not\b|\bmustn't\b|\bmay not\b|\bnie")
 
 
@@ -39,24 +40,32 @@ def read(words: Words, segment: Segment) -> Finding:
     >>> [read(rule, Segment(t)) for t in ("never push to main", "try not to push to main", "it may push to main")]
     ['kept', 'weakened', 'contradicted']
     """
-    said = next((said for said in words.verbatim if _stands(said, segment.text)), "")
-    if said:
-        return _todo(words, segment) if words.statement.kind == "todo" else _quoted(words, segment, said)
+    has_core = words.core <= segment.stems
+    found = next(filter(None, (_place_of(said, segment) for said in words.verbatim)), None) if has_core else None
+    if found:
+        return _todo(words, segment) if words.statement.kind == "todo" else _quoted(words, segment, *found)
+    has_values = has_core and bool(words.names or words.statement.numbers)
+    may_differ = has_values and words.statement.kind in {"constraint", "preference"}
+    if may_differ and has_other_values(words.worded, segment.worded):
+        return "mutated"
     place = segment.place(words)
     return "" if place is None else _RULINGS[words.statement.kind](words, segment, place)
 
 
-def _stands(said: str, text: str) -> bool:
-    """Tell whether the very words stand in a text, as whole words."""
-    at = text.find(said)
-    return at >= 0 and not (text[at - 1 : at].isalnum() or text[at + len(said) :][:1].isalnum())
+def _place_of(said: Wording, segment: Segment) -> tuple[int, int] | None:
+    """Where in a sentence the very words stand, one after the other, whatever punctuation is between them."""
+    place = within(said, segment.spoken)
+    if place is None:
+        return None
+    spans = segment.spoken.words[slice(*place)]
+    return spans[0][1], spans[-1][2]
 
 
-def _quoted(words: Words, segment: Segment, said: str) -> Finding:
+def _quoted(words: Words, segment: Segment, start: int, end: int) -> Finding:
     """The very words stand; what stands before them in their clause may take them back or soften them."""
-    at = segment.text.find(said)
-    before, after = segment.text[segment.opening : at].strip(), segment.text[at + len(said) :]
-    if not words.statement.polarity or not (before or after) or before in words.verbatim[0]:
+    before, after = segment.text[segment.opening : start].strip(), segment.text[end:]
+    is_said_twice = f" {before} " in words.verbatim[0].pattern
+    if not words.statement.polarity or not (before or after) or is_said_twice:
         return "contradicted" if words.statement.polarity and _cancelled(after) else "kept"
     if (
         _cancelled(before)
@@ -81,63 +90,74 @@ def _demand(words: Words, segment: Segment, place: Place) -> Finding:
         near = re.split(r"[,;:.]", segment.before(place, 2))[-1] if words.is_bare else segment.around(place, 3, 3)
     if not place.in_order and not cues.PASSIVE.search(near):
         return ""
-    if _cancelled(_BOUNDARY.split(segment.before(place, 12))[-1]):
+    if _cancelled(_BOUNDARY.split(segment.before(place, 12))[-1]) or _is_lifted(words, segment, place):
         return "contradicted"
     forbids = cues.FORBIDS.search(near) is not None
     if statement.kind == "preference":
         likes = cues.LIKES.search(near) is not None
         return "" if not likes else "kept" if forbids == words.cued else "contradicted"
     found: Finding = (
-        _forbidden(segment, place, near, forbids=forbids)
+        _forbidden(words, segment, place, near, forbids=forbids)
         if statement.polarity == "must_not"
         else _demanded(words, segment, place, near, forbids=forbids)
     )
     return "" if words.is_bare and found == "contradicted" else _narrowed(words, segment, found)
 
 
-def _forbidden(segment: Segment, place: Place, near: str, *, forbids: bool) -> Finding:
+def _forbidden(words: Words, segment: Segment, place: Place, near: str, *, forbids: bool) -> Finding:
     """What a sentence says of something that is forbidden."""
     softens = cues.SOFTENS.search(near) is not None
     if forbids:
         return "weakened" if softens and not _INSISTS.search(near) else "kept"
     if cues.FORBIDS.search(segment.text):
         return ""
-    before = segment.before(place)
-    allows = cues.PERMITS.search(before) or cues.DEMANDS.search(before) or cues.SOFTENS.search(before)
-    return "contradicted" if allows or _orders(segment, place) else ""
+    before, inside, clause = segment.before(place), segment.around(place, 0), segment.clause(place)
+    if _AGAINST.search(before) or (not cues.PERMITS.search(before) and cues.DISSUADES.search(near + clause)):
+        return "weakened"
+    allows = cues.DEMANDS.search(before) or cues.SOFTENS.search(before) or cues.PERMITS.search(f"{before} {inside}")
+    return "contradicted" if allows or _orders(words, segment, place) else ""
+
+
+def _is_lifted(words: Words, segment: Segment, place: Place) -> bool:
+    """True where a sentence takes back, among the words of a statement or right behind them, what these demand."""
+    return not cues.CANCELS.search(words.text) and _cancelled(segment.around(place, 0))
 
 
 def _demanded(words: Words, segment: Segment, place: Place, near: str, *, forbids: bool) -> Finding:
     """What a sentence says of something that must be."""
     if forbids and not words.cued:
-        before = segment.before(place, 4)
-        return "contradicted" if cues.FORBIDS.search(before) else ""
+        return "contradicted" if cues.FORBIDS.search(segment.before(place, 4)) or _may_without(segment, place) else ""
     if cues.SOFTENS.search(near):
         return "weakened"
     if cues.DEMANDS.search(near):
         return "kept"
-    return "weakened" if _orders(segment, place) else ""
+    is_copy = place.in_order and words.unvalued is not None and within(words.unvalued, segment.spoken) is not None
+    return "weakened" if is_copy or _orders(words, segment, place) else ""
 
 
-def _orders(segment: Segment, place: Place) -> bool:
+def _may_without(segment: Segment, place: Place) -> bool:
+    """True where a thing is allowed without what a statement demands of it."""
+    permitted = cues.PERMITS.search(segment.around(place, 0))
+    return permitted is not None and cues.FORBIDS.search(segment.around(place, 0), permitted.end()) is not None
+
+
+def _orders(words: Words, segment: Segment, place: Place) -> bool:
     """True where the sentence is an order: it begins with the verb of the statement, or another."""
     opening = next((at for at, token in enumerate(segment.tokens) if token.start >= segment.opening), None)
-    return opening is not None and (
-        opening == place.first or (segment.tokens[opening].word in IMPERATIVES and place.first - opening <= 3)
-    )
+    if opening is None:
+        return False
+    word = segment.tokens[opening].word
+    return word == words.verb or (word in IMPERATIVES and place.first - opening <= 3)
 
 
 def _narrowed(words: Words, segment: Segment, found: Finding) -> Finding:
-    """A rule kept without its scope is weaker or wider than it was; with another number it is another rule."""
-    if found != "kept":
+    """A rule kept without its scope is weaker or wider than it was; without its number or name it is another rule."""
+    if found not in {"kept", "weakened"}:
         return found
-    missing = [number for number in words.statement.numbers if number not in segment.stems]
-    if missing:
-        return (
-            "mutated" if any(is_number(stem) for stem in segment.stems - set(words.statement.numbers)) else "weakened"
-        )
+    if set(words.statement.numbers) - segment.stems or not all(stands(name, segment.text) for name in words.names):
+        return "mutated"
     scope = words.statement.scope
-    return "weakened" if scope and 2 * len(segment.stems.intersection(scope)) < len(scope) else "kept"
+    return "weakened" if scope and 2 * len(segment.stems.intersection(scope)) < len(scope) else found
 
 
 def _chosen(words: Words, segment: Segment, place: Place) -> Finding:

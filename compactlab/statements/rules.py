@@ -137,6 +137,7 @@ _LIMIT = re.compile(
     r"(?: \w+){0,2}? (?:€ ?|£ ?|\$ ?)?(?:\d|one|two|three|four|five|six|seven|eight|ten|twelve|twenty|a (?:dozen|week))"
     r"|\band not an? \w+ more\b"
 )
+_THAN = re.compile(r"\b(?:more|less|fewer|\w{3,}er) than (?=(?:€ ?|£ ?|\$ ?)?\d)")
 _NOUN = re.compile(
     _LEAD
     + r"(?:no|nothing)(?! (?:one|idea|doubt|problem|matter|wonder|thanks|news|need|luck|hurry|rush|worries|way|longer"
@@ -250,7 +251,7 @@ def statement(kind: Kind, clause: str, sentence: str, form: Form | None = None) 
     """Make a statement of a clause: its objects, scope and numbers are read off it."""
     said = plain(clause)
     scoped = [match.span() for match in cues.SCOPE.finditer(said)] if kind == "constraint" else []
-    cued = [m.span() for cue in (cues.FORBIDS, cues.DEMANDS) for m in cue.finditer(said)] if form else []
+    cued = [m.span() for cue in (cues.FORBIDS, cues.DEMANDS, _THAN) for m in cue.finditer(said)] if form else []
     words = [word for word in tokens(said) if not any(a <= word.start < b for a, b in cued)]
     inside = [word for word in words if any(a <= word.start < b for a, b in scoped)]
     outside = [word for word in words if word not in inside]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from compactlab.statements import cues
 from compactlab.statements.statement import Statement
+from compactlab.statements.values import Wording, before_value, names, spoken, worded
 from compactlab.statements.wording import Token, is_number, plain, tokens
 
 NEAR = 6
@@ -20,22 +21,31 @@ SHARE = 0.75
 
 _LABEL = re.compile(
     r"^(?:[-*•>]+\s*|\d{1,2}[.)]\s*|(?:rules?|constraints?|note|user|decision|todo|requirements?|the user"
-    r"|please)\b:?\s*)*"
+    r"|please|\w+ly,)\b:?\s*)*"
 )
 _BREAK = re.compile(r"[,;:.](?=\s)")
+_POLITE = {"do", "please", "bitte"}
 _NO_CUE = re.compile(r"\b(?:(?:don't|do not|never) forget to|not only|no matter)\b")
 
 
 class Words(NamedTuple):
     """A statement made ready to be looked for.
 
+    `verbatim` are its sentence and its clause word by word, `worded` the clause with slots for its values, `unvalued`
+    its words before the first of these; `names` are those in it, `core` its content words that are no pieces of these;
+    `verb` is the word right behind the cue that it opens with, empty where it opens otherwise.
     `has_grammar`: words of grammar stand between its content words; `cued`: it forbids; `is_bare`: it has one content
     word and no more.
     """
 
     statement: Statement
     text: str
-    verbatim: tuple[str, ...]
+    verbatim: tuple[Wording, ...]
+    worded: Wording
+    unvalued: Wording | None
+    names: tuple[str, ...]
+    core: frozenset[str]
+    verb: str
     needed: int
     has_grammar: bool
     cued: bool
@@ -55,8 +65,25 @@ def ready(statement: Statement) -> Words:
     needed = count if count <= 3 or statement.kind == "request" else ceil(SHARE * count)
     whole = plain(statement.sentence).strip(" .!;:,-*")
     by_clause = len(text) > 12 and statement.kind not in {"decision", "rejected", "todo"}
-    verbatim = tuple(dict.fromkeys(said for said in (whole, text if by_clause else "") if said))
-    return Words(statement, text, verbatim, needed, has_grammar, cued, is_bare)
+    verbatim = tuple(spoken(said) for said in dict.fromkeys((whole, text if by_clause else "")) if said)
+    lead = said[: next((at for at, word in enumerate(said) if word.stem), 0)]
+    verb = said[len(lead)].word if lead and all(_is_cue(w.word) or w.word in _POLITE for w in lead) else ""
+    named = names(text)
+    pieces = {token.stem for name in named for token in tokens(name)}
+    return Words(
+        statement,
+        text,
+        verbatim,
+        worded(text),
+        before_value(text),
+        named,
+        frozenset(statement.objects) - pieces,
+        verb,
+        needed,
+        has_grammar,
+        cued,
+        is_bare,
+    )
 
 
 def _is_cue(word: str) -> bool:
@@ -80,6 +107,16 @@ class Segment:
         self.heading = heading
 
     @cached_property
+    def spoken(self) -> Wording:
+        """The sentence word by word."""
+        return spoken(self.text)
+
+    @cached_property
+    def worded(self) -> Wording:
+        """The sentence word by word, values as one."""
+        return worded(self.text)
+
+    @cached_property
     def tokens(self) -> list[Token]:
         return tokens(self.text)
 
@@ -99,6 +136,10 @@ class Segment:
         end = self.tokens[place.last].end
         behind = self.text[end : self.tokens[min(len(self.tokens) - 1, place.last + after)].end]
         return self.text[first:end] + _BREAK.split(behind, maxsplit=1)[0]
+
+    def clause(self, place: Place) -> str:
+        """The text from a place to the end of its clause."""
+        return _BREAK.split(self.text[self.tokens[place.first].start :], maxsplit=1)[0]
 
     def before(self, place: Place, words: int = NEAR) -> str:
         """The words before a place."""

@@ -20,11 +20,15 @@ from compactlab.transcript import Message, Messages, Text
 
 
 class Compacted(NamedTuple):
-    """What a strategy gives back; `deferred` holds the reason of one that chose to do nothing."""
+    """What a strategy gives back; `deferred` holds the reason of one that chose to do nothing.
+
+    `fell_back` says that it had to do without what it asked a model for, and took a lesser way; a note says why.
+    """
 
     messages: Sequence[Message]
     notes: tuple[str, ...] = ()
     deferred: str | None = None
+    fell_back: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from compactlab.llm import Request
 from compactlab.llm.checks import Terms, answered
 from compactlab.llm.quotes import struck
-from compactlab.redaction import known_secrets, redacted, redacted_messages
+from compactlab.redaction import known_in, redacted, redacted_messages
 from compactlab.strategies import Context
 from compactlab.strategies._carried import spoken
 from compactlab.strategies._notes import without_headings
@@ -47,7 +47,7 @@ class Stretch:
     @cached_property
     def known(self) -> dict[str, str]:
         """Secrets of the whole history, which may stand bare anywhere in it."""
-        return known_secrets(text for message in self.whole for block in message.blocks for text in _texts(block))
+        return known_in(self.whole)
 
     @cached_property
     def read(self) -> Messages:
@@ -96,11 +96,14 @@ def most_output(context: Context, longest: int) -> int:
     return longest if window is None else min(longest, max(1, window // 4))
 
 
-def asked_text(context: Context, request: Request, source: str, notes: list[str]) -> str:
-    """The text of a checked reply that is shorter than its *source*; what the checks found wrong joins *notes*."""
+def asked_text(context: Context, request: Request, source: str, notes: list[str], *, strict: bool = False) -> str:
+    """The text of a checked reply that is shorter than its *source*; what the checks found wrong joins *notes*.
+
+    A *strict* one has all nine headings of a summary.
+    """
     meter = context.meter
     weight = max(meter.text(source), meter.messages(request.material))
-    terms = Terms(weight, meter.text, retry=context.prompts.retry, clean=without_headings)
+    terms = Terms(weight, meter.text, strict, context.prompts.retry, without_headings)
     answer = answered(context.model, request, terms)
     notes.extend(answer.notes)
     return answer.text

@@ -2,8 +2,8 @@
 
 The seeds name `kv_target` and say that its strategy was never built; this is one. Lines of the form `key: value` or
 `key = value`, and what was last done with each file, are read from calls, results and people's messages; the newest
-value of a key wins; the ledger is read again on the next pass, so that it stays one and bounded. It uses none of the
-scorer's code.
+value of a key wins; the ledger is read again on the next pass, so that it stays one and bounded. No secret gets into
+it. It uses none of the scorer's code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import ClassVar, NamedTuple
 
 from compactlab.markers import LEDGER
 from compactlab.strategies import Compacted, Context, Strategy, note
-from compactlab.strategies._slide import originals, slide, with_note
+from compactlab.strategies._slide import slide, with_note
+from compactlab.strategies._stretch import Stretch
 from compactlab.strategies.sliding_window import marker, removed_before
 from compactlab.tools import decoded, shell_command, tool_name
 from compactlab.transcript import Message, Messages, Text, ToolCall, ToolResult
@@ -58,7 +59,7 @@ class SlideAndLedger(Strategy):
         keep, gone, is_needed = slide(messages, context, self.preserve_recent, reserve, is_ledger)
         if not is_needed:
             return Compacted(messages)
-        entries = _entries(originals(gone, context))
+        entries = _entries(Stretch(gone, context.originals or messages, context).read)
         left = note(_written(entries, self.kv_target)) if entries else marker(gone)
         return Compacted(with_note(messages, keep, left))
 

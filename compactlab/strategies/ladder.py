@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from compactlab import catalog
 from compactlab.errors import SpecError
 from compactlab.history import protected
+from compactlab.llm import ModelError
+from compactlab.llm.checks import is_no_answer
 from compactlab.strategies import Compacted, Context, Strategy
 from compactlab.transcript import Message, Messages
 
@@ -22,7 +24,11 @@ STEPS = ("microcompact", "cull", "sliding_window")
 
 @dataclass(frozen=True, repr=False)
 class Ladder(Strategy):
-    """Climb `steps`, given as specs; a rung that fails is passed over and noted, one that defers changes nothing."""
+    """Climb `steps`, given as specs; a rung that fails is passed over and noted, one that defers changes nothing.
+
+    What it then gives fell back, and so does what a rung that fell back left. A rung whose reply is not there yet ends
+    the climb: what a later one would do rests on it.
+    """
 
     steps: tuple[str, ...] = STEPS
 
@@ -42,29 +48,36 @@ class Ladder(Strategy):
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
         held = {i: messages[i] for i in sorted(protected(messages))}
-        messages, notes = self._climbed(messages, held, context)
-        if not self.uses_model:  # what a later rung removed may free an earlier one: climb until nothing changes
-            for _ in range(ROUNDS):
-                before = messages
-                messages, _ = self._climbed(messages, held, context)
-                if messages == before:
-                    break
-        return Compacted(messages, tuple(notes))
+        climbed = self._climbed(messages, held, context)
+        if self.uses_model:
+            return climbed
+        messages = tuple(climbed.messages)
+        for _ in range(ROUNDS):  # what a later rung removed may free an earlier one: climb until nothing changes
+            before = messages
+            messages = tuple(self._climbed(messages, held, context).messages)
+            if messages == before:
+                break
+        return climbed._replace(messages=messages)
 
-    def _climbed(self, messages: Messages, held: dict[int, Message], context: Context) -> tuple[Messages, list[str]]:
+    def _climbed(self, messages: Messages, held: dict[int, Message], context: Context) -> Compacted:
         notes: list[str] = []
+        fell_back = False
         for step in self.steps:
             if context.target is not None and context.meter.messages(messages) <= context.target:
                 notes.append(f"{step}: not needed")
                 continue
             try:
                 given = catalog.strategy(step).compact(messages, context)
-            except Exception as error:  # noqa: BLE001  # the next rung may still do; the note says what failed
+            except Exception as error:  # the next rung may still do; the note says what failed
+                if isinstance(error, ModelError) and is_no_answer(error):
+                    raise
                 notes.append(f"{step}: {type(error).__name__}: {error}")
+                fell_back = True
                 continue
             messages = _restored(given.messages, held)
+            fell_back = fell_back or given.fell_back
             notes += [f"{step}: {said}" for said in (*given.notes, *([given.deferred] if given.deferred else []))]
-        return messages, notes
+        return Compacted(messages, tuple(notes), fell_back=fell_back)
 
 
 def _restored(given: Sequence[Message], held: dict[int, Message]) -> Messages:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from compactlab.llm import ModelError, Purpose, Request
 from compactlab.llm.checks import is_no_answer
 from compactlab.llm.parts import Part, Reader, room_for_material
@@ -56,7 +58,7 @@ class SlideAndReflect(Strategy):
             if is_no_answer(error):
                 raise
             left = note(f"{THREADS}\n{earlier}") if earlier else marker(gone)
-            return Compacted(with_note(messages, keep, left), (f"a plain slide: {error}",))
+            return Compacted(with_note(messages, keep, left), (f"a plain slide: {error}",), fell_back=True)
         going = positions(messages, keep)
         keep = with_unread(messages, keep, (going[i] for i in read.unread), context)
         said, struck = stretch.written(read.text, earlier)
@@ -88,21 +90,24 @@ class _Writer:
     def _system(self) -> str:
         return self.context.prompts.reflecting(self.stretch.persona())
 
-    def _ask(self, part: Part, _alone: bool) -> str:
-        return self._text("reflect", self.context.prompts.reflect(part.text), part.material, part.text)
+    def _ask(self, part: Part, longest: int | None) -> str:
+        request = self._request("reflect", self.context.prompts.reflect(part.text), longest)
+        return self._text(request, part.material, part.text)
 
-    def _merge(self, texts: Sequence[str], _is_last: bool) -> str:
+    def _merge(self, texts: Sequence[str], longest: int | None) -> str:
         together = "\n".join(texts)
-        if self.context.meter.text(together) <= self.longest:
+        if self.context.meter.text(together) <= min(self.longest, longest or self.longest):
             return together
         notes = tuple(Message("user", (Text(text),), synthetic=True) for text in texts)
         shown = rendered(notes)
-        return self._text("merge", self.context.prompts.reflect_merge(shown), notes, shown)
+        return self._text(self._request("merge", self.context.prompts.reflect_merge(shown), longest), notes, shown)
 
-    def _text(self, purpose: Purpose, prompt: str, material: Messages, source: str) -> str:
-        version = self.context.prompts.version
-        request = Request(purpose, self._system, prompt, material, self._output, prompt_version=version)
-        return asked_text(self.context, request, source, self.notes)
+    def _request(self, purpose: Purpose, prompt: str, longest: int | None) -> Request:
+        most = self._output if longest is None else min(self._output, longest)
+        return Request(purpose, self._system, prompt, (), most, prompt_version=self.context.prompts.version)
+
+    def _text(self, request: Request, material: Messages, source: str) -> str:
+        return asked_text(self.context, replace(request, material=material), source, self.notes)
 
 
 def is_threads(message: Message) -> bool:

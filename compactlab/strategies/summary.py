@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
+from compactlab.errors import SpecError
 from compactlab.history import protected
 from compactlab.llm import Purpose, Request
 from compactlab.llm.checks import sections
@@ -43,10 +44,14 @@ OVERHEAD = 24
 
 @dataclass(frozen=True, repr=False)
 class Summarise(Strategy):
-    """Summarise all but the protected set and the newest `preserve_recent` units; with a target, what fits it stays."""
+    """Summarise all but the protected set and the newest `preserve_recent` units; with a target, what fits it stays.
+
+    A `strict` one takes no reply that lacks one of the nine headings.
+    """
 
     preserve_recent: int = 10
     max_summary_tokens: int = 2_048
+    strict: bool = False
 
     parameter_aliases: ClassVar[dict[str, str]] = {
         "min_messages": "preserve_recent",
@@ -57,6 +62,8 @@ class Summarise(Strategy):
     def __post_init__(self) -> None:
         self.require_whole("preserve_recent")
         self.require_whole("max_summary_tokens", 1)
+        if not isinstance(self.strict, bool):
+            raise SpecError(f"strict is {self.strict!r}; expected True or False")
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
         room = MAX_CARRIED if context.target is None else min(MAX_CARRIED, context.target // 4)
@@ -71,7 +78,7 @@ class Summarise(Strategy):
         material = tuple(stretch.read[i] for i in fresh)
         if not any(map(has_words, material)):
             return Compacted(messages, ("nothing to summarise: no words, calls or results",))
-        writer = _Writer(context, longest, tuple(map(_own, filter(is_summary, stretch.read))))
+        writer = _Writer(context, longest, tuple(map(_own, filter(is_summary, stretch.read))), self.strict)
         read = writer.reader().read(material)
         unread = frozenset(fresh[i] for i in read.unread)
         text, struck = stretch.written(read.text, writer.previous)
@@ -101,11 +108,12 @@ class Summarise(Strategy):
 
 @dataclass(frozen=True)
 class _Writer:
-    """Asks for the summary of a part, or of several summaries; *earlier* are the notes of the passes before."""
+    """Asks for the summary of a part, or of several summaries; `earlier` are the notes of the passes before."""
 
     context: Context
     longest: int
     earlier: Messages
+    strict: bool
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -114,27 +122,38 @@ class _Writer:
         return "\n".join(message.text for message in self.earlier)
 
     def reader(self) -> Reader:
-        prompts, meter = self.context.prompts, self.context.meter
-        frames = (prompts.summary("", self.previous), prompts.merge("", self.previous))
-        frame = meter.text(prompts.summary_system) + max(map(meter.text, frames))
+        frame = self._frame("")
+        before = self._frame(self.previous) - frame if self.previous else 0
         window = self.context.model.window if self.context.model else None
-        return Reader(self._ask, self._merge, meter, room_for_material(window, self.longest, frame))
+        room = room_for_material(window, self.longest, frame)
+        return Reader(self._ask, self._merge, self.context.meter, room, before)
 
-    def _ask(self, part: Part, alone: bool) -> str:
-        earlier, previous = (self.earlier, self.previous) if alone else ((), "")
-        prompt = self.context.prompts.summary(part.text, previous)
-        return self._text("summary", prompt, (*earlier, *part.material), f"{previous}{part.text}")
+    def _frame(self, previous: str) -> int:
+        """Tokens of a request that has no material yet."""
+        prompts, weigh = self.context.prompts, self.context.meter.text
+        tasks = (prompts.summary("", previous), prompts.merge("", previous))
+        return weigh(prompts.summary_system) + max(map(weigh, tasks))
 
-    def _merge(self, texts: Sequence[str], is_last: bool) -> str:
+    def _ask(self, part: Part, longest: int | None) -> str:
+        earlier, previous = (self.earlier, self.previous) if longest is None else ((), "")
+        request = self._request("summary", self.context.prompts.summary(part.text, previous), longest)
+        return self._text(request, (*earlier, *part.material), f"{previous}{part.text}")
+
+    def _merge(self, texts: Sequence[str], longest: int | None) -> str:
         shown = "\n\n".join(f"[part {number}]\n{text}" for number, text in enumerate(texts, 1))
-        earlier, previous = (self.earlier, self.previous) if is_last else ((), "")
+        earlier, previous = (self.earlier, self.previous) if longest is None else ((), "")
         notes = tuple(Message("user", (Text(text),), synthetic=True) for text in texts)
-        return self._text("merge", self.context.prompts.merge(shown, previous), (*earlier, *notes), previous + shown)
+        request = self._request("merge", self.context.prompts.merge(shown, previous), longest)
+        return self._text(request, (*earlier, *notes), previous + shown)
 
-    def _text(self, purpose: Purpose, prompt: str, material: Messages, source: str) -> str:
+    def _request(self, purpose: Purpose, prompt: str, longest: int | None) -> Request:
         system, version = self.context.prompts.summary_system, self.context.prompts.version
-        request = Request(purpose, system, prompt, material, self.longest, prompt_version=version)
-        return asked_text(self.context, request, source, self.notes)
+        most = self.longest if longest is None else min(self.longest, longest)
+        return Request(purpose, system, prompt, (), most, prompt_version=version)
+
+    def _text(self, request: Request, material: Messages, source: str) -> str:
+        asked = replace(request, material=material)
+        return asked_text(self.context, asked, source, self.notes, strict=self.strict)
 
 
 def _own(note: Message) -> Message:

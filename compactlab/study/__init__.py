@@ -45,10 +45,7 @@ def study(paths: Iterable[str | Path], jobs: int = 0, progress: Progress | None 
     transcripts give equal numbers, seconds left aside. `TranscriptError` if nothing can be read or an id comes twice.
     """
     readings = surveys(paths)
-    transcripts = sorted((t for reading in readings for t in reading.transcripts), key=lambda t: t.id)
-    doubled = next((name for name, times in Counter(t.id for t in transcripts).items() if times > 1), None)
-    if doubled is not None:
-        raise TranscriptError(f"session {doubled!r} was given more than once; expected each session once")
+    transcripts = distinct(t for reading in readings for t in reading.transcripts)
     looked = []
     with pool_of(min(jobs or os.cpu_count() or 1, len(transcripts))) as pool:
         sessions = sessions_of(transcripts, pool)
@@ -61,6 +58,15 @@ def study(paths: Iterable[str | Path], jobs: int = 0, progress: Progress | None 
     ]
     unread = tuple(line for reading in readings for line in reading.unread)
     return Study(tuple(sorted(found, key=lambda f: f.number)), tuple(t.id for t in transcripts), unread)
+
+
+def distinct(transcripts: Iterable[Transcript]) -> list[Transcript]:
+    """Put transcripts in the order of their ids; `TranscriptError` where one comes twice."""
+    found = sorted(transcripts, key=lambda t: t.id)
+    doubled = next((name for name, times in Counter(t.id for t in found).items() if times > 1), None)
+    if doubled is not None:
+        raise TranscriptError(f"session {doubled!r} was given more than once; expected each session once")
+    return found
 
 
 def sessions_of(transcripts: Sequence[Transcript], pool: ProcessPoolExecutor | None = None) -> list[Session]:

@@ -1,7 +1,7 @@
 """Each strategy's curve over the budgets of a run, the front of all of them, and what areas they span (M6).
 
 A run without budgets has curves of one point, each strategy at its own size. Areas have intervals of the whole
-quantity, from resampled stories (`compactlab.bootstrap`).
+quantity, from resampled stories (`compactlab.stats.bootstrap`).
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 
-from compactlab.bootstrap import whole_of
 from compactlab.front import (
     Floats,
-    additive_epsilon,
+    additive_epsilons,
     aurc,
     hypervolume,
     losses,
@@ -24,11 +24,16 @@ from compactlab.front import (
     tokens_at,
 )
 from compactlab.stats import Estimate
+from compactlab.stats.bootstrap import Pooled, Statistic, whole_of
 from compactlab.summary.points import Measured, Point, of_own_size, within_budget
 from compactlab.summary.pool import Pool
 
 WANTED = 0.9
 """The quality q of tokens@q."""
+AT = (10, 20, 30)
+"""The budgets B of Q@B, in per cent."""
+BESIDE = ("random", "regex_lines", "oracle")
+"""Controls that have a curve of their own."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,9 @@ class Curve:
     """The points of a strategy by rising budget, and the quantities of M6 over those that are ranked.
 
     `contribution` is what the hypervolume of all strategies would lose without this one, without an interval where
-    that is nothing; `behind` is the additive epsilon from the front of all to this curve; `aurc` runs over
-    `Curves.common`; `tokens` is tokens@.9, a keep ratio.
+    that is nothing; `behind` is the additive epsilon from the front of all to this curve, likewise; `aurc` runs over
+    `Curves.common`; `at` is Q@B for the budgets of `AT` that lie between ranked points; `tokens` is tokens@.9, a keep
+    ratio read off the means.
     """
 
     strategy: str
@@ -46,7 +52,8 @@ class Curve:
     hypervolume: Estimate | None
     aurc: Estimate | None
     contribution: Estimate | None
-    behind: float
+    behind: Estimate | None
+    at: dict[int, Estimate]
     tokens: float | None
 
     @property
@@ -65,7 +72,8 @@ class Curves:
 
     `front` are the non-dominated ranked points, by falling savings, as (place in `curves`, place among its ranked
     points); `hypervolume` is that of all of them; `common` the budgets at which every curve of two ranked points and
-    more has one, in per cent.
+    more has one, in per cent; `controls` what each control of `BESIDE` keeps at each budget, the mean over the sizes of
+    all strategies with a ranked point, empty without budgets.
     """
 
     curves: tuple[Curve, ...]
@@ -73,6 +81,7 @@ class Curves:
     front: tuple[tuple[int, int], ...]
     hypervolume: Estimate | None
     common: tuple[str, ...]
+    controls: dict[str, dict[str, Estimate]]
 
     @property
     def front_points(self) -> tuple[Point, ...]:
@@ -132,8 +141,16 @@ class _Union:
         order = list(self.ranked)
         front = tuple((order.index(self.owner[i]), i - inside[self.owner[i]]) for i in non_dominated(points))
         common = self._common()
-        found = tuple(self._curves(points, common))
-        return Curves(found, alone, front, _area(self.all), common)
+        found = tuple(self._curves(common))
+        controls = {name: dict(self._kept_by(name)) for name in BESIDE}
+        return Curves(found, alone, front, _area(self.all), common, controls)
+
+    def _kept_by(self, control: str) -> Iterator[tuple[str, Estimate]]:
+        """What a control keeps at each budget."""
+        for budget in sorted({m.point.budget for m in self.all if m.point.budget}, key=float):
+            at = [m.controls[control] for m in self.all if m.point.budget == budget and control in m.controls]
+            if at and (found := whole_of(_mean_of(at), at)):
+                yield budget, found
 
     def _common(self) -> tuple[str, ...]:
         """The budgets at which every curve of two ranked points and more has one."""
@@ -141,7 +158,7 @@ class _Union:
         shared = set.intersection(*have) if have else set()
         return tuple(sorted(shared, key=float)) if len(shared) > 1 else ()
 
-    def _curves(self, points: Sequence[tuple[float, float]], common: Sequence[str]) -> Iterator[Curve]:
+    def _curves(self, common: Sequence[str]) -> Iterator[Curve]:
         for strategy, found in self.ranked.items():
             own = [m.point.at for m in found]
             yield Curve(
@@ -150,8 +167,9 @@ class _Union:
                 points=tuple(m.point for m in self.measured[strategy]),
                 hypervolume=_area(found),
                 aurc=_under(found, common),
-                contribution=self._contribution(strategy),
-                behind=additive_epsilon(points, own),
+                contribution=_if_any(self._contribution(strategy)),
+                behind=self._behind(found),
+                at={budget: kept for budget in AT if (kept := _quality_at(budget, found))},
                 tokens=tokens_at(WANTED, [(1 - saved, quality) for saved, quality in own]),
             )
 
@@ -161,8 +179,42 @@ class _Union:
         def lost(weights: Floats) -> Floats:
             return losses(np.stack([m.at(weights) for m in self.all], axis=1), [own])[:, 0]
 
-        found = whole_of(lost, [m.quality for m in self.all])
-        return found if found is None or found.mean > 0 else found._replace(half=None)
+        return whole_of(lost, [m.quality for m in self.all])
+
+    def _behind(self, own: Sequence[Measured]) -> Estimate | None:
+        """The additive epsilon from the points of all to some."""
+
+        def behind(weights: Floats) -> Floats:
+            first, second = (np.stack([m.at(weights) for m in found], axis=1) for found in (self.all, own))
+            return additive_epsilons(first, second)
+
+        return _if_any(whole_of(behind, [m.quality for m in self.all]))
+
+
+def _if_any(found: Estimate | None) -> Estimate | None:
+    """An estimate that cannot be under 0: without an interval where it is nothing."""
+    return found if found is None or found.mean > 0 else found._replace(half=None)
+
+
+def _mean_of(means: Sequence[Pooled]) -> Statistic:
+    return lambda weights: np.mean([mean(weights) for mean in means], axis=0)
+
+
+def _quality_at(budget: float, found: Sequence[Measured]) -> Estimate | None:
+    """Q@B, straight over ln(budget) between the ranked points on both sides; None outside of them."""
+    exact = next((m.point.quality for m in found if m.point.budget and float(m.point.budget) == budget), None)
+    measured = [(float(m.point.budget), m.quality) for m in found if m.point.budget]
+    low = max((at for at in measured if at[0] <= budget), key=_budget_of, default=None)
+    high = min((at for at in measured if at[0] >= budget), key=_budget_of, default=None)
+    if exact or low is None or high is None:
+        return exact
+    part = log(budget / low[0]) / log(high[0] / low[0])
+    first, second = low[1], high[1]
+    return whole_of(lambda weights: (1 - part) * first(weights) + part * second(weights), (first, second))
+
+
+def _budget_of(at: tuple[float, Pooled]) -> float:
+    return at[0]
 
 
 def _area(found: Sequence[Measured]) -> Estimate | None:

@@ -1,8 +1,9 @@
 """What separates from what: paired differences of the headline between two rows at the same budget (M16).
 
 Two rows are compared cell by cell where both lie within their budgets: the mean over the cuts of a session is its
-difference, sessions of one story are a cluster, the interval is that of the clustered t. p values are adjusted by Holm
-within a family: all pairs of strategies at one budget, or all strategies against one control at one budget.
+difference, sessions of one story are a cluster, the interval is that of the clustered t. A family is all pairs of
+strategies at one budget, or all strategies against one control at one budget: `compactlab.stats.judged` corrects within
+it. A difference of under `MARGIN` is told as equivalent where one of that size is ruled out.
 
 More room keeps more: a row that kept more facts in over a ninth more tokens than the other is not called better. The
 controls at a strategy's own size need no such care, and `bag` has one size of its own, whatever the budget.
@@ -15,39 +16,48 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
-from compactlab.stats import Compared, Estimate, compared, holm
+from compactlab.stats import Compared, Estimate, Judged, clustered, compared, judged
 from compactlab.summary.budgets import ENOUGH
 from compactlab.summary.cells import Cell, cells, enough, possible
 from compactlab.summary.curves import name_of
 from compactlab.summary.pool import Group, Place, Pool, session_means
 
-Verdict = Literal["better", "worse", "inconclusive", "unranked"]
+Verdict = Literal["better", "worse", "equivalent", "inconclusive", "unranked"]
 """What the first of a pair is; `unranked`: they differ, but the one that kept more had more room."""
 AGAINST = ("bag", "regex_lines", "random")
 """Controls that every strategy is held against."""
-LEVEL = 0.05
+
+_NOT_YET = Judged(None, None, None)
 
 
 @dataclass(frozen=True)
 class Pair:
     """Two rows at a budget ("" their own sizes), the first less the second, over *cells* that both met.
 
-    `saved` is the mean difference of the shares saved in the same cells; `even` is False if the one that kept more
-    weighs over a ninth more there. p, `adjusted`, `d_z` and `verdict` are None
-    under five stories.
+    `saved` is the difference of the shares saved in the same cells; `even` is False if the one that kept more weighs
+    over a ninth more there. `found` holds the tests as they are, `judged` what Holm's correction makes of them and the
+    verdict of the retention alone; both hold None where there are too few stories.
     """
 
     one: str
     other: str
     budget: str
-    difference: Estimate
-    saved: float
+    found: Compared
+    saved: Estimate
     even: bool
     cells: int
-    p: float | None
-    d_z: float | None
-    adjusted: float | None = None
-    verdict: Verdict | None = None
+    judged: Judged = _NOT_YET
+
+    @property
+    def difference(self) -> Estimate:
+        """The mean difference of bound retention, with its interval."""
+        return self.found.difference
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict, with a view to the room that both had."""
+        differs = self.judged.verdict in {"better", "worse"}
+        return "unranked" if differs and not self.even else self.judged.verdict
 
 
 def between_strategies(pool: Pool) -> tuple[Pair, ...]:
@@ -100,12 +110,10 @@ def _pair(pool: Pool, one: Group, other: Group) -> Pair | None:
         one=name_of(pool, one.strategy),
         other=other.strategy if other.strategy in AGAINST or other.size_of else name_of(pool, other.strategy),
         budget=one.budget,
-        difference=found.difference,
-        saved=sum(saved.values()) / len(saved),
+        found=found,
+        saved=clustered(pool.by_cluster(saved)) or found.difference,
         even=other.strategy == "bag" or _even(found, shared),
         cells=len(shared),
-        p=found.p,
-        d_z=found.d_z,
     )
 
 
@@ -125,16 +133,6 @@ def _even(found: Compared, shared: dict[Place, tuple[Cell, Cell]]) -> bool:
 
 
 def _judged(pairs: Sequence[Pair]) -> Iterable[Pair]:
-    """The pairs of one family with their adjusted p and their verdict."""
-    for pair, p in zip(pairs, holm([pair.p for pair in pairs]), strict=True):
-        yield replace(pair, adjusted=p, verdict=_verdict(pair, p))
-
-
-def _verdict(pair: Pair, p: float | None) -> Verdict | None:
-    if p is None:
-        return None
-    if p >= LEVEL:
-        return "inconclusive"
-    if not pair.even:
-        return "unranked"
-    return "better" if pair.difference.mean > 0 else "worse"
+    """The pairs of one family, judged together."""
+    for pair, found in zip(pairs, judged([pair.found for pair in pairs]), strict=True):
+        yield replace(pair, judged=found)

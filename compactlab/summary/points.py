@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from compactlab.bootstrap import SessionMean, whole_of
 from compactlab.front import Floats
 from compactlab.stats import Estimate
+from compactlab.stats.bootstrap import SessionMean, whole_of
 from compactlab.summary.cells import Cell, cells, enough, possible
 from compactlab.summary.pool import OF_A_SIZE, Group, Place, Pool, session_means
 
@@ -60,6 +60,7 @@ class Measured(NamedTuple):
     point: Point
     saved: SessionMean
     quality: SessionMean
+    controls: dict[str, SessionMean]
 
     def at(self, weights: Floats) -> Floats:
         """The point in each sample: (draws, 2)."""
@@ -84,7 +85,8 @@ def _measured(pool: Pool, group: Group, of: Mapping[Place, Cell], stories: Seque
     if means[0] is None or means[1] is None:
         return None
     budget = group.budget if any(cell.budget is not None for cell in of.values()) else ""
-    controls = dict(_controls(pool, group, of))
+    found = dict(_controls(pool, group, of))
+    controls = {name: SessionMean(values, pool.cluster, stories) for name, values in found.items()}
     kept = SessionMean(quality, pool.cluster, stories)
     point = Point(
         budget=budget,
@@ -93,10 +95,10 @@ def _measured(pool: Pool, group: Group, of: Mapping[Place, Cell], stories: Seque
         met=len(of),
         possible=possible(pool, budget),
         underfilled=sum(cell.underfilled for cell in of.values()),
-        controls={name: sum(found.values()) / len(found) for name, found in controls.items()},
-        skill=_skill(kept, SessionMean(controls.get("random", {}), pool.cluster, stories)),
+        controls={name: sum(values.values()) / len(values) for name, values in found.items()},
+        skill=_skill(kept, controls["random"]) if "random" in controls else None,
     )
-    return Measured(point, SessionMean(saved, pool.cluster, stories), kept)
+    return Measured(point, SessionMean(saved, pool.cluster, stories), kept, controls)
 
 
 def _controls(pool: Pool, group: Group, of: Iterable[Place]) -> Iterator[tuple[str, dict[str, float]]]:
@@ -106,6 +108,14 @@ def _controls(pool: Pool, group: Group, of: Iterable[Place]) -> Iterator[tuple[s
         there = cells(pool, Group(name, group.strategy, group.budget))
         if found := session_means({place: there[place].quality for place in places if place in there}):
             yield name, found
+
+
+def skill_of(pool: Pool, group: Group) -> Estimate | None:
+    """Give the skill of a row over all of its cells: (R - random) / (1 - random) of the means; None without random."""
+    stories = sorted(set(pool.cluster.values()))
+    luck = pool.headline(Group("random", group.strategy, group.budget))
+    kept = SessionMean(pool.headline(group), pool.cluster, stories)
+    return _skill(kept, SessionMean(luck, pool.cluster, stories)) if luck else None
 
 
 def _skill(kept: SessionMean, luck: SessionMean) -> Estimate | None:

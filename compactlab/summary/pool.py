@@ -130,20 +130,6 @@ class Pool:
     def _headlines(self) -> dict[Group, dict[str, float]]:
         return {}
 
-    def sums(self, group: Group) -> dict[tuple[str, str, str], tuple[float, int]]:
-        """What the records of a row come to by (metric, family, group): sums of values and of n, added up once."""
-        if group not in self._sums:
-            made: dict[tuple[str, str, str], tuple[float, int]] = {}
-            for record in self.groups.get(group, ()):
-                value, n = made.get((record.metric, record.family, record.group), (0.0, 0))
-                made[record.metric, record.family, record.group] = value + record.value, n + record.n
-            self._sums[group] = made
-        return self._sums[group]
-
-    @cached_property
-    def _sums(self) -> dict[Group, dict[tuple[str, str, str], tuple[float, int]]]:
-        return {}
-
     def differences(self, one: Group, other: Group) -> dict[str, float]:
         """Paired differences of the headline, by session: the first row's less the second's."""
         first, second = self.headline(one), self.headline(other)

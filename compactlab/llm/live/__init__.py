@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from compactlab.errors import SpecError
-from compactlab.llm import ModelError, Reply, Request, TooLong
-from compactlab.llm.live._refusals import Fault, shortened
-from compactlab.llm.live._slots import slot
+from compactlab.llm import OPTIONAL, ModelError, Reply, Request, TooLong
+from compactlab.llm.faults import Fault, shortened
 from compactlab.llm.live._tries import Tries, run
 from compactlab.llm.live.spending import Cap, Spent, Use
+from compactlab.llm.locks import slot
 from compactlab.llm.prices import cost
 from compactlab.tokens import DEFAULT_COUNTER, clean, counter
 
@@ -32,7 +32,6 @@ NO_KEY = "none"
 """Sent to a server of one's own where no key is given."""
 SHORTEST_KEY = 8
 """Shorter ones are stand-ins such as `none` and `ollama`, which may be words of a message."""
-OPTIONAL = ("temperature", "seed")
 _PORT = r":(?:[0-5]?\d{1,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])"
 _URL = re.compile(rf"https?://([^\s/@]+@)?([\w.-]+|\[[\da-fA-F:.]+\])({_PORT})?(/[!-~]*)?", re.ASCII)
 _KEYS = re.compile(r"\bsk-[\w*-]{6,}|(?<=Bearer )[\w*.~+/=-]{6,}|(?<=://)[^\s/@]+(?=@)")
@@ -44,8 +43,9 @@ class Live:
 
     At most *concurrency* requests to one endpoint at a time, over all processes of one user on this machine. A try ends
     after *timeout_seconds*, whatever the server does. Waits between tries double from *back_off_seconds* to 30 seconds;
-    a `Retry-After` is kept, and one of more than two minutes ends the tries. `leave_out` names what a model does not
-    take, of `temperature` and `seed`. The object may be pickled; what is open belongs to one call of `reply` alone.
+    a `Retry-After` is kept, and one of more than two minutes ends the tries. What a model does not take, such as a
+    temperature, `compactlab.llm.build.Adjusted` leaves out. The object may be pickled; what is open belongs to one call
+    of `reply` alone.
     """
 
     model: str
@@ -58,7 +58,6 @@ class Live:
     window: int | None = None
     cap: Cap = field(default_factory=Cap)
     back_off_seconds: float = 0.5
-    leave_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         least = {"concurrency": 1, "retries": 0, "timeout_seconds": 0.001, "back_off_seconds": 0}
@@ -67,8 +66,6 @@ class Live:
                 raise SpecError(f"live: {name} is {getattr(self, name)!r}; expected a number of {minimum} or more")
         if not self.model:
             raise SpecError("live: no model is named")
-        if unknown := set(self.leave_out) - set(OPTIONAL):
-            raise SpecError(f"live: leave_out names {sorted(unknown)}; expected some of {', '.join(OPTIONAL)}")
 
     @property
     def name(self) -> str:
@@ -129,14 +126,14 @@ class Live:
         said = (("system", request.system), ("user", request.prompt))
         messages = [{"role": role, "content": clean(text)} for role, text in said if text]
         options = {"temperature": request.temperature, "seed": request.seed}
-        kept = {key: value for key, value in options.items() if value is not None and key not in self.leave_out}
+        kept = {key: value for key, value in options.items() if value is not None}
         longest = "max_completion_tokens" if self._is_openai() else "max_tokens"
         return {"model": self.model, "messages": messages, longest: request.max_output, **kept}
 
     def _error(self, fault: Fault, tries: int) -> ModelError:
         said = shortened(self._without_key(fault.said))
         refuses = [name for name in OPTIONAL if fault.status in {400, 422} and re.search(rf"\b{name}\b", said)]
-        hint = f'; leave_out=("{refuses[0]}",) asks without it' if refuses and not fault.too_long else ""
+        hint = f'; leave_out = ["{refuses[0]}"] asks without it' if refuses and not fault.too_long else ""
         line = f"{self.model}: {said}{hint}{fault.note}" + (f" (tried {tries} times)" if tries > 1 else "")
         return TooLong(line) if fault.too_long else ModelError(line)
 

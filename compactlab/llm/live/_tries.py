@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import replace
 
 from compactlab.llm import Reply
-from compactlab.llm.live._answers import read
-from compactlab.llm.live._refusals import Fault, refused
+from compactlab.llm.completions import read
+from compactlab.llm.faults import Fault, refused
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

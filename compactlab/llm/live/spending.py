@@ -23,7 +23,7 @@ import msgspec
 
 from compactlab.errors import SpecError
 from compactlab.llm import ModelError, NotAsked
-from compactlab.llm.live._slots import locked
+from compactlab.llm.locks import locked
 from compactlab.llm.prices import Given, price_of, prices
 
 
@@ -148,16 +148,47 @@ class Cap:
             raise ModelError(f"{self.path}: cannot be used to count what is spent ({error.strerror})") from error
 
 
+class Tally:
+    """What stands in the file *path* of a cap, added up from look to look: each reads only what came since the last."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._end = 0
+        self._spent = Spent(0, 0, 0.0)
+
+    def spent(self) -> Spent:
+        """What `Cap.spent` says of the same file, money but for its last digits; nothing where there is no file yet."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._end)
+                fresh = file.read()
+        except FileNotFoundError:
+            return self._spent
+        whole = fresh[: fresh.rfind(b"\n") + 1]  # a line that is being written is read the next time
+        self._end += len(whole)
+        for entry in _lines(whole):
+            if entry.state != "held":
+                self._add(entry)
+        return self._spent
+
+    def _add(self, entry: Entry) -> None:
+        calls, tokens, money = self._spent
+        money = None if money is None or entry.money is None else money + entry.money
+        self._spent = Spent(calls + (entry.state == "done"), tokens + entry.tokens, money)
+
+
 def _entries(content: bytes) -> list[Entry]:
-    """The last word of each call; a line that a killed process left unfinished says nothing."""
-    last: dict[str, Entry] = {}
+    """The last word of each call."""
+    return list({entry.call: entry for entry in _lines(content)}.values())
+
+
+def _lines(content: bytes) -> Iterator[Entry]:
+    """The lines of a file; one that a killed process left unfinished says nothing."""
     for line in content.splitlines():
         try:
-            entry = msgspec.json.decode(line, type=Entry)
+            yield msgspec.json.decode(line, type=Entry)
         except msgspec.DecodeError:
             continue
-        last[entry.call] = entry
-    return list(last.values())
 
 
 def _append(file: IO[bytes], entry: Entry) -> None:

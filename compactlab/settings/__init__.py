@@ -25,36 +25,35 @@ where it has none. Unknown keys and bad values are errors that name the key and 
 or folder of the kinds `record`, `replay` and `batch`; `temperature` and `max_output` hold for every request;
 `leave_out = ["temperature"]` is for models that do not take one; `cap_tokens` and `cap_money` are the most that one run
 may spend. A key for the model's server is never in a file.
+
+`[reader]` and `[judge]` name, with the same keys, the models that answer hand-made probes and grade the answers; what
+they do not say is as in `[llm]`. The store of a run, or its batch folder, is theirs too.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from compactlab import catalog
-from compactlab.errors import SpecError, UnknownName
-from compactlab.llm import Model
-from compactlab.llm.build import Spec, build, described
+from compactlab.errors import SpecError
+from compactlab.llm import Model, Purpose
+from compactlab.llm.build import STORED, WRITING, Spec, build, described
 from compactlab.llm.prompts import DEFAULT as PROMPTS
 from compactlab.llm.prompts import Prompts
 from compactlab.llm.prompts import load as load_prompts
-from compactlab.pins import check
-from compactlab.pressure import Marks, shares
+from compactlab.pressure import Marks
+from compactlab.settings.reading import PARAMETERS, Reading
 
+Role = Literal["reader", "judge"]
 FILE = "compactlab.toml"
-_PARAMETERS = ("preserve_recent", "min_messages", "keep_recent", "kv_target")
-_KEYS = ("strategy", "pins", "marks", *_PARAMETERS)
-_MODEL_TEXTS = ("kind", "model", "base_url", "store", "prompts")
-_MODEL_WHOLE = {"max_output": 1, "window": 1, "concurrency": 1, "retries": 0, "cap_tokens": 0}
-_MODEL_NUMBERS = {"temperature": 0.0, "timeout_seconds": 0.001, "cap_money": 0.0}
-"""The least that each may be."""
-_LEFT_OUT = ("temperature", "seed")
-_MODEL_KEYS = (*_MODEL_TEXTS, *_MODEL_WHOLE, *_MODEL_NUMBERS, "leave_out")
+SHORT_ANSWER = 160
+"""Tokens that the small local model may write as a reader or judge, which ends in loops when it may write more."""
 WITH_EFFECT = ("temperature", "max_output", "window", "leave_out")
 """What changes a model's replies; where and how it is called does not."""
 
@@ -77,6 +76,8 @@ class Project:
     path: str = ""
     agent_types: dict[str, str] = field(default_factory=dict)
     llm_spec: str = ""
+    reader: dict[str, Any] = field(default_factory=dict)
+    judge: dict[str, Any] = field(default_factory=dict)
 
     def strategy(self, agent_type: str) -> str:
         """The spec of the strategy for a type of agent, with its parameters.
@@ -92,7 +93,7 @@ class Project:
         known = {f.name for f in fields(built)}
         asked_for = own if "strategy" in own else {}
         for layer in layers:
-            for key in (key for key in _PARAMETERS if key in layer):
+            for key in (key for key in PARAMETERS if key in layer):
                 name = built.parameter_aliases.get(key, key)
                 if layer is not own and (name not in known or (asked_for and _sets(spec, (key, name)))):
                     continue
@@ -115,16 +116,55 @@ class Project:
         """The spec of the model: that of the command line, or the kind in `[llm]`, or the stand-in written by code."""
         return self.llm_spec or str(self.llm.get("kind", "extractive"))
 
-    def model(self, ledger: Path | None = None) -> Model:
-        """The model that `[llm]` names; see `compactlab.llm.build.build` for *ledger* and the errors."""
-        return build(self.spec, self.llm, ledger)
+    def model(self, ledger: Path | None = None, purposes: Collection[Purpose] = WRITING) -> Model:
+        """The model that `[llm]` names; see `compactlab.llm.build.build` for the parameters and the errors."""
+        return build(self.spec, self.llm, ledger, purposes)
+
+    def role(self, name: Role) -> Project | None:
+        """The project whose model is that of the reader or the judge; None where none is named.
+
+        Where replies come from a store or a batch folder, those of this model do too; a batch holds one model, so that
+        another one has a folder of its own inside.
+
+        >>> project = Project({}, {}, {"model": "big"}, llm_spec="batch:box").examining("small", "big")
+        >>> [(role.spec, role.llm["model"]) for name in ("reader", "judge") if (role := project.role(name))]
+        [('batch:box/reader', 'small'), ('batch:box', 'big')]
+        """
+        own = self.reader if name == "reader" else self.judge
+        if not own:
+            return None
+        kind = Spec(own.get("kind", "live" if "model" in own else self.spec))
+        named = {"model": kind.rest} if kind.kind == "live" and kind.rest else {}
+        short = {"max_output": SHORT_ANSWER} if kind.kind == "local" else {}
+        llm = self.llm | short | own | named
+        base = Spec(self.spec)
+        if kind.kind in STORED and "model" not in own:
+            llm.pop("model", None)
+        if base.kind not in STORED or kind.kind in STORED:
+            return replace(self, llm=llm, llm_spec=str(kind))
+        is_another = base.kind == "batch" and llm.get("model") != self.llm.get("model")
+        place = self.folder / name if is_another else self.folder
+        behind = {"kind": str(kind)} if kind.kind not in STORED else {}
+        if base.kind == "replay" and "model" not in own and kind.kind != "live":
+            llm.pop("model", None)
+        return replace(self, llm=llm | behind, llm_spec=f"{base.kind}:{place}")
+
+    def examining(self, reader: str = "", judge: str = "") -> Project:
+        """The same project with a reader and a judge, as a command line names them: a model's name, or a spec."""
+        own = (_named(reader) if reader else self.reader, _named(judge) if judge else self.judge)
+        if own[1] and not own[0]:
+            raise SpecError("a judge is named and no reader; expected --reader MODEL, or a table [reader]")
+        return replace(self, reader=own[0], judge=own[1])
 
     def asking(self, spec: str = "", model: str = "", base_url: str = "") -> Project:
-        """The same project with another model, as a command line names it; a model or address alone is a live one."""
+        """The same project with another model, as a command line names it; a model or address alone is a live one.
+
+        An address beside a reader and no model is the reader's: strategies then ask nobody.
+        """
         given = {key: value for key, value in (("model", model), ("base_url", base_url)) if value}
         if spec:
             Spec(spec)
-        elif given and self.spec == "extractive":
+        elif given and self.spec == "extractive" and ("model" in given | self.llm or not self.reader):
             spec = "live"
         return replace(self, llm=self.llm | given, llm_spec=spec or self.llm_spec)
 
@@ -157,6 +197,15 @@ class Project:
         return f"{model.name}({changed})" if changed else model.name
 
 
+def _named(text: str) -> dict[str, Any]:
+    """A model as a command line names it: by a spec, or by its name alone."""
+    try:
+        Spec(text)
+    except SpecError:
+        return {"model": text}
+    return {"kind": text}
+
+
 def load(path: str | Path | None = None) -> Project:
     """Read a settings file: *path*, or `compactlab.toml` in the working folder, or the defaults if there is none.
 
@@ -174,7 +223,12 @@ def load(path: str | Path | None = None) -> Project:
         raise SpecError(f"{file}: cannot be read (not UTF-8 text)") from error
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{file}: is not TOML ({error})") from error
-    return _Reading(str(file), text).project(content)
+    reading = Reading(str(file), text)
+    project = Project(path=str(file), **reading.tables(content)._asdict())
+    for agent_type in (*DEFAULTS, *project.per_type):
+        reading.fits(project, agent_type)
+    _ = project.prompts  # a fault in that file is told at once
+    return project
 
 
 def _sets(spec: str, names: tuple[str, ...]) -> bool:
@@ -187,111 +241,3 @@ def _with(built: Any, name: str, key: str, value: object) -> Any:  # noqa: ANN40
         return replace(built, **{name: value})
     except (TypeError, ValueError) as error:
         raise SpecError(f"{key} = {value!r}: strategy {built.name} does not take it ({error})") from error
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """A settings file being checked; knows its text, to say in which line a key stands."""
-
-    path: str
-    text: str
-
-    def project(self, content: dict[str, Any]) -> Project:
-        self._known("", content, ("compaction", "llm", "agent_types"))
-        compaction = dict(self._table("", "compaction", content.get("compaction", {})))
-        per_type = dict(self._table("compaction", "per_type", compaction.pop("per_type", {})))
-        self._checked("compaction", compaction)
-        for agent_type, keys in per_type.items():
-            table = f"compaction.per_type.{agent_type}"
-            self._checked(table, self._table("compaction.per_type", agent_type, keys))
-        llm = self._model(content.get("llm", {}))
-        project = Project(compaction, per_type, llm, self.path, self._agent_types(content.get("agent_types", {})))
-        for agent_type in (*DEFAULTS, *per_type):
-            self._fits(project, agent_type)
-        _ = project.prompts  # a fault in that file is told at once
-        return project
-
-    def _model(self, given: object) -> dict[str, Any]:
-        llm = self._table("", "llm", given)
-        self._known("llm", llm, _MODEL_KEYS)
-        for key, value in llm.items():
-            if key in _MODEL_TEXTS:
-                if not isinstance(value, str) or not value:
-                    raise self._fault("llm", key, value, "a text")
-                continue
-            if key == "leave_out":
-                if not isinstance(value, list) or not set(map(str, value)) <= set(_LEFT_OUT):
-                    raise self._fault("llm", key, value, f"a list of {', '.join(_LEFT_OUT)}")
-                continue
-            kinds, least = (int, _MODEL_WHOLE[key]) if key in _MODEL_WHOLE else ((int, float), _MODEL_NUMBERS[key])
-            if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
-                number = "a whole number" if key in _MODEL_WHOLE else "a number"
-                raise self._fault("llm", key, value, f"{number} of {least:g} or more")
-        try:
-            Spec(llm.get("kind", "extractive"))
-        except SpecError as error:
-            raise self._fault("llm", "kind", llm["kind"], str(error).partition("expected ")[2]) from error
-        return llm
-
-    def _agent_types(self, given: object) -> dict[str, str]:
-        types = self._table("", "agent_types", given)
-        for pattern, agent_type in types.items():
-            if not isinstance(agent_type, str) or not agent_type:
-                raise self._fault("agent_types", pattern, agent_type, "a type of agent")
-        return types
-
-    def _fits(self, project: Project, agent_type: str) -> None:
-        """Check that the strategy of a type takes the parameters that the file gives it."""
-        try:
-            project.strategy(agent_type)
-        except SpecError as error:
-            key = str(error).partition(" ")[0]
-            own = key in project.per_type.get(agent_type, {})
-            table = f"compaction.per_type.{agent_type}" if own else "compaction"
-            raise SpecError(f"{self._where(table, key)}: [{table}] {error}") from error
-
-    def _checked(self, table: str, keys: dict[str, Any]) -> None:
-        self._known(table, keys, _KEYS)
-        for key, value in keys.items():
-            if key in _PARAMETERS and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-                raise self._fault(table, key, value, "a whole number of 0 or more")
-            if key in {"pins", "marks"} and not isinstance(value, list):
-                raise self._fault(table, key, value, "a list")
-            try:
-                if key == "strategy":
-                    catalog.strategy(value if isinstance(value, str) else repr(value))
-                elif key == "pins":
-                    check(value)
-                elif key == "marks":
-                    shares(value)
-            except (SpecError, UnknownName, TypeError) as error:
-                raise self._fault(table, key, value, str(error)) from error
-
-    def _table(self, parent: str, name: str, value: object) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise SpecError(f"{self._where(parent, name)}: {name} is {value!r}; expected a table")
-        return value
-
-    def _known(self, table: str, keys: dict[str, Any], known: tuple[str, ...]) -> None:
-        for key in keys:
-            if key not in known:
-                where = f"{self._where(table, key)}: " + (f"[{table}] " if table else "")
-                raise SpecError(where + catalog.unknown("key", key, known))
-
-    def _fault(self, table: str, key: str, value: object, expected: str) -> SpecError:
-        return SpecError(f"{self._where(table, key)}: [{table}] {key} = {value!r}; expected {expected}")
-
-    def _where(self, table: str, key: str) -> str:
-        """File and line of a key: the line that sets it, in the table that is meant where it stands in several."""
-        header, best = "", (-1, 1)
-        inner = table.rpartition(".")[2]
-        for number, line in enumerate(self.text.split("\n"), 1):
-            bare = line.partition("#")[0]
-            if opened := re.match(r"\s*\[([^\[\]]+)\]", bare):
-                header = opened[1].replace('"', "").replace(" ", "")
-            sets = re.search(rf"(?<![\w-])[\"']?{re.escape(key)}[\"']?\s*=", bare)
-            names = header.rpartition(".")[2] == key or header == f"{table}.{key}".strip(".")
-            if sets or (opened and names):
-                rank = 2 * (header == table) + bool(inner and re.search(rf"\b{re.escape(inner)}\b", bare))
-                best = max(best, (rank, number), key=lambda found: found[0])
-        return f"{self.path}: line {best[1]}"

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from compactlab.front import Floats
-from compactlab.stats import CONFIDENCE, MIN_CLUSTERS, Estimate, t_quantile
+from compactlab.stats.means import CONFIDENCE, MIN_CLUSTERS, Estimate, t_quantile
 
+Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 """From weights (draws, stories) to values (draws,); NaN for a draw that has none."""
 
@@ -29,7 +30,33 @@ _AT_ONCE = 2_000_000
 _NOTHING = 1e-9
 
 
-class SessionMean:
+class Pooled:
+    """A share pooled over sessions, sum of values over sum of sizes, as a statistic; NaN in a sample that has no size.
+
+    >>> share = Pooled({"s1": (1, 2), "s2": (3, 4)}, {"s1": "a", "s2": "b"}, ("a", "b"))
+    >>> share(np.array([[1.0, 1.0], [2.0, 0.0]])).round(3).tolist()
+    [0.667, 0.5]
+    """
+
+    def __init__(
+        self, parts: Mapping[str, tuple[float, float]], cluster: Mapping[str, str], stories: Sequence[str]
+    ) -> None:
+        """Take a value and a size for each session, the story of each, and all stories in the order of the weights."""
+        place = {story: i for i, story in enumerate(stories)}
+        self.sums = np.zeros(len(stories))
+        self.sizes = np.zeros(len(stories))
+        self.counts = np.zeros(len(stories))
+        for session, (value, size) in sorted(parts.items()):
+            self.sums[place[cluster[session]]] += value
+            self.sizes[place[cluster[session]]] += size
+            self.counts[place[cluster[session]]] += bool(size)
+
+    def __call__(self, weights: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((weights @ self.sums) / (weights @ self.sizes))
+
+
+class SessionMean(Pooled):
     """The mean over sessions of one quantity, as a statistic; NaN in a sample that has none of its sessions.
 
     >>> mean = SessionMean({"s1": 0.2, "s2": 0.4, "s3": 0.9}, {"s1": "a", "s2": "a", "s3": "b"}, ("a", "b"))
@@ -39,19 +66,10 @@ class SessionMean:
 
     def __init__(self, values: Mapping[str, float], cluster: Mapping[str, str], stories: Sequence[str]) -> None:
         """Take a value for each session, the story of each, and all stories in the order of the weights."""
-        place = {story: i for i, story in enumerate(stories)}
-        self.sums = np.zeros(len(stories))
-        self.counts = np.zeros(len(stories))
-        for session, value in sorted(values.items()):
-            self.sums[place[cluster[session]]] += value
-            self.counts[place[cluster[session]]] += 1
-
-    def __call__(self, weights: Floats) -> Floats:
-        with np.errstate(invalid="ignore"):
-            return np.asarray((weights @ self.sums) / (weights @ self.counts))
+        super().__init__({session: (value, 1.0) for session, value in values.items()}, cluster, stories)
 
 
-def whole_of(statistic: Statistic, means: Sequence[SessionMean]) -> Estimate | None:
+def whole_of(statistic: Statistic, means: Sequence[Pooled]) -> Estimate | None:
     """Estimate a statistic that is made of some means over all stories: those that none of them knows are left out."""
     there = np.sum([mean.counts for mean in means], axis=0) > 0
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from compactlab.llm import Reply
-from compactlab.llm.live._refusals import Fault, fault_of, is_error, plain, told_status
+from compactlab.llm.faults import Fault, fault_of, is_error, plain, told_status
 from compactlab.tokens import clean
 
 OK = 200

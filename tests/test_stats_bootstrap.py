@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlab.bootstrap import DRAWS, MANY, WIDEST, SessionMean, resamples, whole, whole_of
 from compactlab.front import hypervolume
 from compactlab.stats import clustered, t_quantile
+from compactlab.stats.bootstrap import DRAWS, MANY, WIDEST, SessionMean, resamples, whole, whole_of
 
 STORIES = "abcdefghijklmnop"
 

@@ -1,0 +1,122 @@
+"""How to run: what `compactlab.run` takes, checked before anything is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from compactlab import catalog
+from compactlab.errors import SpecError
+from compactlab.harness.cuts import SHARES
+from compactlab.llm.prices import price_of, prices
+from compactlab.metrics.cache import PRICED
+from compactlab.policy import MARKED, Policy, policy
+from compactlab.records import Mode
+from compactlab.replay import Window
+from compactlab.settings import Project
+from compactlab.strategies import Strategy
+from compactlab.tokens import DEFAULT_COUNTER, counter
+
+DEFAULT_STRATEGIES = (
+    "none",
+    "microcompact",
+    "cull",
+    "sliding_window",
+    "sliding_reflect",
+    "summary",
+    "key_value",
+    "ladder",
+    "defer",
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run: strategies as specs or objects, cuts as shares of the assistant messages or by a window in tokens.
+
+    `budgets` are per cents of the weight before a cut that each strategy is to meet in turn. `pins` and those of
+    `project` (what a settings file says) protect messages in every session; `jobs` 0 means one process a core. An
+    `agent_type` holds for all sessions; at most `limit` are read from each path. What asks a model is done `replicates`
+    times: a strategy that does, and a reader's question (`project` names reader and judge).
+
+    The mode `replay` replays whole sessions in the window under `policies`: by default each strategy at the lowest
+    mark, and one strategy at each mark. `overhead` are tokens that each request carries beside messages and recorded
+    schemas, `reserve` those of the window that are set aside for output; money is counted as for the model `priced_as`.
+    The mode `recorded` scores compactions that real harnesses did, beside the strategies at the same places and sizes.
+    """
+
+    strategies: tuple[str | Strategy, ...] = DEFAULT_STRATEGIES
+    cuts: tuple[float, ...] = SHARES
+    window: int | None = None
+    budgets: tuple[float, ...] = ()
+    counter: str = DEFAULT_COUNTER
+    seed: int = 0
+    jobs: int = 0
+    probes: tuple[Path, ...] = ()
+    pins: tuple[str, ...] = ()
+    project: Project = field(default_factory=Project)
+    agent_type: str = ""
+    limit: int | None = None
+    replicates: int = 1
+    mode: Mode = "cuts"
+    policies: tuple[str | Strategy | Policy, ...] = ()
+    overhead: int = 0
+    reserve: int = 0
+    priced_as: str = PRICED
+
+    def __post_init__(self) -> None:
+        if not self.strategies:
+            raise SpecError("no strategy given; expected at least one")
+        if not self.cuts or not all(0 < share < 1 for share in self.cuts):
+            raise SpecError(f"cut shares {list(self.cuts)}: expected numbers between 0 and 1, such as 0.4,0.55")
+        if self.jobs < 0:
+            raise SpecError(f"jobs {self.jobs}: expected a number of processes, or 0 for one a core")
+        if self.replicates < 1:
+            raise SpecError(f"replicates {self.replicates}: expected a number of 1 or more")
+        if self.window is not None and self.window <= 0:
+            raise SpecError(f"window {self.window}: expected a number of tokens above 0")
+        if not all(0 < budget < 100 for budget in self.budgets):
+            raise SpecError(f"budgets {list(self.budgets)}: expected per cents between 0 and 100, such as 10,20")
+        counter(self.counter)
+        self._check_mode()
+
+    def _check_mode(self) -> None:
+        """Refuse what has no meaning in the mode."""
+        if self.mode == "replay":
+            if self.window is None:
+                raise SpecError("a replay needs a window; expected --window N, a number of tokens")
+            Window(self.window, self.overhead, self.reserve).checked()
+            if price_of(self.priced_as, prices(self.project.llm.get("prices"))) is None:
+                expected = "a model of the table of prices, or of [llm.prices]"
+                raise SpecError(f"no price of {self.priced_as!r} is known; expected {expected}")
+            _ = self.built_policies
+        elif self.policies or self.overhead or self.reserve:
+            raise SpecError("policies, overhead and reserve belong to a replay; expected --replay")
+        if self.mode != "cuts" and self.budgets:
+            raise SpecError(f"budgets have no meaning in the mode {self.mode}; expected none")
+        if self.mode == "recorded" and self.window is not None:
+            raise SpecError("recorded compactions stand at their own places; expected no window")
+
+    @property
+    def budget_names(self) -> tuple[str, ...]:
+        """The budgets as they stand in records, each once, rising."""
+        return tuple(f"{budget:g}" for budget in sorted(set(self.budgets)))
+
+    @cached_property
+    def built(self) -> tuple[Strategy, ...]:
+        """The strategies as objects, each once."""
+        made = [catalog.strategy(s) if isinstance(s, str) else s for s in self.strategies]
+        return tuple({repr(strategy): strategy for strategy in made}.values())
+
+    @cached_property
+    def built_policies(self) -> tuple[Policy, ...]:
+        """The policies of a replay, each once."""
+        alone = self.strategies == DEFAULT_STRATEGIES
+        wanted = self.policies or (*self.strategies, *([MARKED] if alone else []))
+        return tuple({repr(built): built for built in map(policy, wanted)}.values())
+
+    @property
+    def uses_model(self) -> bool:
+        """True if one of the strategies, or of the policies of a replay, asks a model."""
+        return any(one.uses_model for one in (self.built_policies if self.mode == "replay" else self.built))
