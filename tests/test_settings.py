@@ -183,6 +183,14 @@ BAD = [
     ("no time at all", "[llm]\ntimeout_seconds = 0\n", "timeout_seconds", "timeout_seconds"),
     ("a store that is no text", "[llm]\nstore = ''\n", "store", "store"),
     ("what may not be left out", "[llm]\nleave_out = ['model']\n", "leave_out", "leave_out"),
+    ("prices that are no table", "[llm]\nprices = 3\n", "prices", "prices"),
+    ("a price without one of its parts", "[llm.prices]\na = {input=1,output=1}\nb = {input=1}\n", "output", "b ="),
+    ("a price that is no table", "[llm]\nmodel = 'a'\n[llm.prices]\n'a' = 3\n", "a", "'a' ="),
+    ("a price of words", "[llm.prices]\n\"o/m.1:free\" = {input='low',output=1}\n", "o/m.1:free", "o/m"),
+    ("a price in a table of its own", '[llm.prices."gpt-4.1"]\ninput = -1\noutput = 1\n', "gpt-4.1", "gpt"),
+    ("a price with a part too many", "[llm]\nprices.a = {input=1,output=1,cache=1}\n", "cache", "prices.a"),
+    ("a price without an end", "[llm.prices]\na = {input=inf,output=1}\n", "a", "a ="),
+    ("prices of a judge", "[judge.prices]\na = {input=1,output=1}\n", "prices", "prices"),
     ("a key for the server", "[llm]\napi_key = 'x'\n", "api_key", "api_key"),
 ]  # fmt: skip
 
@@ -219,8 +227,11 @@ def test_every_key_of_the_model_is_understood(read_from):
              "max_output": 900, "window": 8_000, "concurrency": 2, "timeout_seconds": 9.5, "retries": 0,
              "cap_tokens": 0, "cap_money": 1.5, "leave_out": ["seed"]}  # fmt: skip
     text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
-    project = read_from(f"[llm]\n{text}")
-    assert project.llm == given
+    prices = {"my-model": {"input": 0.4, "output": 1.6, "cached": 0.1}, "o/m": {"input": 1, "output": 2}}
+    rows = '"my-model" = { input = 0.4, output = 1.6, cached = 0.1 }\n"o/m" = { input = 1, output = 2 }\n'
+    project = read_from(f"[llm]\n{text}\n[llm.prices]\n{rows}")
+    assert project.llm == given | {"prices": prices}
+    assert "my-model" not in project.described_model()
     assert (project.spec, str(project.folder)) == ("batch", "b")
 
 

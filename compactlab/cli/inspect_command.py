@@ -14,6 +14,7 @@ from compactlab import history
 from compactlab.cli.input import transcripts
 from compactlab.cli.output import print_json, print_table
 from compactlab.pressure import Marks, against_recorded, first_reached, pressure, weights_in_view
+from compactlab.redaction import redacted
 from compactlab.settings import load
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Transcript
@@ -79,7 +80,7 @@ def _compaction(transcript: Transcript, index: int, meter: Meter) -> dict[str, A
         "weight_after": meter.messages(after),
     }
     made = sum(isinstance(entry, Message) for entry in recorded.after)
-    return told | lists | {"made": made, "summary": recorded.summary, "summariser": recorded.summariser}
+    return told | lists | {"made": made, "summary": redacted(recorded.summary), "summariser": recorded.summariser}
 
 
 def _curve(transcript: Transcript, meter: Meter, window: int) -> list[dict[str, Any]]:

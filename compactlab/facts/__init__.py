@@ -17,6 +17,7 @@ from compactlab.facts.merging import Place, merged
 from compactlab.facts.prose import Names
 from compactlab.facts.reading import Reader
 from compactlab.facts.sheet import Sheet
+from compactlab.redaction import known_in
 from compactlab.transcript import Message, ToolCall
 
 __all__ = ["FAMILIES", "Fact", "Family", "mine"]
@@ -31,12 +32,13 @@ def mine(messages: Sequence[Message]) -> tuple[Fact, ...]:
     """
     blocks = dict.fromkeys(block for message in messages for block in message.blocks)
     tools = {block.name for block in blocks if isinstance(block, ToolCall)}
+    known = tuple(known_in(messages))
     found: list[tuple[Place, Fact]] = []
     names = Names()
     # Commands leave their parts to the others; settings are what the others left.
     miners = (mine_commands, Reader().read, mine_settings)
     for index, block in enumerate(blocks):
-        sheet = Sheet(block)
+        sheet = Sheet(block, known)
         for miner in miners:
             miner(sheet)
         names.read(index, sheet)

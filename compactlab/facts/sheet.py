@@ -27,9 +27,9 @@ from compactlab.transcript import Block, Reasoning, Text, readable
 Judge = Callable[[re.Match[str]], Iterable[Fact]]
 
 
-def mineable(text: str) -> str:
+def mineable(text: str, known: Iterable[str] = ()) -> str:
     """Mask what is never a source of facts: lone surrogates, blobs, secrets, line numbers, written escapes."""
-    return without_escapes(without_line_numbers(without_secrets(without_blobs(without_surrogates(text)))))
+    return without_escapes(without_line_numbers(without_secrets(without_blobs(without_surrogates(text)), known)))
 
 
 class Stretch(NamedTuple):
@@ -43,13 +43,14 @@ class Stretch(NamedTuple):
 class Sheet:
     """`whole` is the text without what may never be mined; `text` is what no line's reading has taken.
 
-    Both have the same length, so a position means the same in both. `found` holds (position, fact).
+    Both have the same length, so a position means the same in both. `found` holds (position, fact). *known* are secrets
+    that stand bare, since they had a label elsewhere.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, known: Iterable[str] = ()) -> None:
         self.block = block
         self.spoken = isinstance(block, Text | Reasoning)
-        masked = mineable(normal(readable(block)))
+        masked = mineable(normal(readable(block)), known)
         self.prose: Spans = prose(masked, spoken=self.spoken)
         self.whole = unwrapped(masked, self.prose)
         self.found: list[tuple[int, Fact]] = []

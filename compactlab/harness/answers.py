@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from compactlab.llm import Model, ModelError, NotAsked, Pending, Reply, Request
-from compactlab.llm.live.spending import Cap
+from compactlab.llm.live.spending import Tally
 from compactlab.llm.recorded import Missing
 
 Progress = Callable[[int, int, str], None]
@@ -18,10 +18,11 @@ UNANSWERED = (Pending, Missing, NotAsked)
 
 def with_cost(progress: Progress, ledger: Path) -> Progress:
     """Tell with each session what the calls of the run have cost so far, once there is one in the file *ledger*."""
+    tally = Tally(ledger)
 
     def told(done: int, total: int, session: str) -> None:
-        if ledger.exists():
-            spent = Cap(path=ledger).spent()
+        spent = tally.spent()
+        if spent.tokens or spent.calls:
             money = "" if spent.money is None else f", {spent.money:.2f} USD"
             session = f"{session} ({spent.calls:,} calls, {spent.tokens:,} tokens{money})"
         progress(done, total, session)

@@ -15,6 +15,7 @@ from compactlab.llm.extractive import Extractive
 from compactlab.matching import Matcher
 from compactlab.pressure import Marks
 from compactlab.probes.mined import AtRisk, Home, Presence, Use, UseKind, matcher_of
+from compactlab.redaction import known_in
 from compactlab.strategies import Strategy
 from compactlab.tokens import Meter, clean
 from compactlab.transcript import Message, Transcript, readable
@@ -76,6 +77,7 @@ def in_order(uses: dict[int, Use]) -> list[int]:
 def stories(transcript: Transcript, cut: Cut, risk: AtRisk, uses: dict[int, Use]) -> list[Story]:
     """The story of each load-bearing fact, in the order in which they were needed."""
     homes = _first_homes(transcript, cut.before, risk.matcher, uses)
+    known = tuple(known_in(transcript.messages))
     told = []
     for fact in in_order(uses):
         used = cut.before + uses[fact].after
@@ -84,9 +86,9 @@ def stories(transcript: Transcript, cut: Cut, risk: AtRisk, uses: dict[int, Use]
                 family=risk.facts[fact].family,
                 value=risk.facts[fact].value,
                 home=homes[fact].position,
-                home_text=_quoted(homes[fact].message, risk.matcher, fact),
+                home_text=_quoted(homes[fact].message, risk.matcher, fact, known),
                 used=used,
-                used_text=_quoted(transcript.messages[used], risk.matcher, fact),
+                used_text=_quoted(transcript.messages[used], risk.matcher, fact, known),
                 use=uses[fact].kind,
                 regain=risk.home(fact),
             )
@@ -122,22 +124,25 @@ def verdict(present: Presence, fact: int, mutated: Collection[int] = ()) -> str:
     return "mutated" if fact in mutated else "lost"
 
 
-def _quoted(message: Message, matcher: Matcher, fact: int) -> str:
+def _quoted(message: Message, matcher: Matcher, fact: int, known: Iterable[str]) -> str:
     """The words around a fact in the first block of a message that holds it."""
-    found = first_place([message], matcher, {fact})
+    found = first_place([message], matcher, {fact}, known)
     if found is None:
         raise LookupError(f"fact {fact} does not stand in the message that was said to hold it")
     return _around(*found)
 
 
 def first_place(
-    messages: Iterable[Message], matcher: Matcher, patterns: Collection[int]
+    messages: Iterable[Message], matcher: Matcher, patterns: Collection[int], known: Iterable[str] = ()
 ) -> tuple[str, int, int] | None:
-    """Give the first block's text that holds one of *patterns*, credentials masked, and where in it that stands."""
+    """Give the first block's text that holds one of *patterns*, and where in it that stands.
+
+    Credentials are masked, also those that are *known* from elsewhere and stand bare.
+    """
     for block in (block for message in messages for block in message.blocks):
         hit = next((hit for hit in matcher.block(block) if hit.pattern in patterns), None)
         if hit:
-            text = without_secrets(clean(canonical(readable(block)))).replace(FILLER, "*")
+            text = without_secrets(clean(canonical(readable(block))), known).replace(FILLER, "*")
             return text, hit.start, hit.end
     return None
 

@@ -14,7 +14,7 @@ from compactlab.llm import ModelError, Pending
 from compactlab.metrics import Score
 from compactlab.receipt import Receipt
 from compactlab.records import Block, Key, Record
-from compactlab.redaction import redacted
+from compactlab.redaction import known_in, redacted, redacted_messages
 from compactlab.transcript import Message, Messages, Transcript
 
 
@@ -81,13 +81,17 @@ def told(answers: Iterable[Answer]) -> dict[str, Any]:
 
 
 def left_by(compaction: Compaction, base: Messages) -> dict[str, Any]:
-    """What a pass left, to be had again from the base: runs of kept positions, and messages that it edited or made."""
+    """What a pass left, to be had again from the base: runs of kept positions, and messages that it edited or made.
+
+    Those are kept without secrets.
+    """
     position = {id(message): i for i, message in enumerate(base)}
+    known = known_in(base) if any(id(message) not in position for message in compaction.messages) else {}
     entries: list[list[int] | dict[str, Any]] = []
     for message in compaction.messages:
         at = position.get(id(message))
         if at is None:
-            entries.append(_plain(message))
+            entries += map(_plain, redacted_messages([message], known))
         elif entries and isinstance(entries[-1], list) and entries[-1][1] == at - 1:
             entries[-1][1] = at
         else:

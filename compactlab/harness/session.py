@@ -32,6 +32,7 @@ from compactlab.probes.decoys import decoys_needed
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, matcher_of
 from compactlab.records import Block, Key
+from compactlab.redaction import redacted
 from compactlab.settings import Project
 from compactlab.strategies import Strategy
 from compactlab.summary.budgets import budget_tokens
@@ -248,4 +249,4 @@ def _measured(trial: Trial) -> list[Score]:
 
 
 def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    return redacted(f"{type(error).__name__}: {error}")

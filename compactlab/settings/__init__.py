@@ -24,7 +24,8 @@ where it has none. Unknown keys and bad values are errors that name the key and 
 `base_url`, `window`, `concurrency`, `timeout_seconds` and `retries` are of a model that is called; `store` is the store
 or folder of the kinds `record`, `replay` and `batch`; `temperature` and `max_output` hold for every request;
 `leave_out = ["temperature"]` is for models that do not take one; `cap_tokens` and `cap_money` are the most that one run
-may spend. A key for the model's server is never in a file.
+may spend. `[llm.prices]` holds prices that win over those of `compactlab.llm.prices`, in money for a million tokens:
+`"my-model" = { input = 0.4, output = 1.6, cached = 0.1 }`. A key for the model's server is never in a file.
 
 `[reader]` and `[judge]` name, with the same keys, the models that answer hand-made probes and grade the answers; what
 they do not say is as in `[llm]`. The store of a run, or its batch folder, is theirs too.

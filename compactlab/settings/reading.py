@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compactlab import catalog
 from compactlab.errors import SpecError, UnknownName
+from compactlab.llm import OPTIONAL
 from compactlab.llm.build import Spec
+from compactlab.llm.prices import own_price
 from compactlab.pins import check
 from compactlab.pressure import shares
 
@@ -21,10 +23,9 @@ _MODEL_TEXTS = ("kind", "model", "base_url", "store", "prompts")
 _MODEL_WHOLE = {"max_output": 1, "window": 1, "concurrency": 1, "retries": 0, "cap_tokens": 0}
 _MODEL_NUMBERS = {"temperature": 0.0, "timeout_seconds": 0.001, "cap_money": 0.0}
 """The least that each may be."""
-_LEFT_OUT = ("temperature", "seed")
-_MODEL_KEYS = (*_MODEL_TEXTS, *_MODEL_WHOLE, *_MODEL_NUMBERS, "leave_out")
-_ROLE_KEYS = tuple(key for key in _MODEL_KEYS if key not in {"prompts", "store", "cap_tokens", "cap_money"})
-"""What the tables of reader and judge may hold: store and caps are those of the whole run."""
+_MODEL_KEYS = (*_MODEL_TEXTS, *_MODEL_WHOLE, *_MODEL_NUMBERS, "leave_out", "prices")
+_ROLE_KEYS = tuple(key for key in _MODEL_KEYS if key not in {"prompts", "store", "cap_tokens", "cap_money", "prices"})
+"""What the tables of reader and judge may hold: store, caps and prices are those of the whole run."""
 
 
 class Tables(NamedTuple):
@@ -71,23 +72,22 @@ class Reading:
         llm = self._table("", table, given)
         self._known(table, llm, _MODEL_KEYS if table == "llm" else _ROLE_KEYS)
         for key, value in llm.items():
-            if key in _MODEL_TEXTS:
-                if not isinstance(value, str) or not value:
-                    raise self._fault(table, key, value, "a text")
-                continue
-            if key == "leave_out":
-                if not isinstance(value, list) or not set(map(str, value)) <= set(_LEFT_OUT):
-                    raise self._fault(table, key, value, f"a list of {', '.join(_LEFT_OUT)}")
-                continue
-            kinds, least = (int, _MODEL_WHOLE[key]) if key in _MODEL_WHOLE else ((int, float), _MODEL_NUMBERS[key])
-            if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
-                number = "a whole number" if key in _MODEL_WHOLE else "a number"
-                raise self._fault(table, key, value, f"{number} of {least:g} or more")
+            if key == "prices":
+                self._prices(value)
+            elif expected := _expected(key, value):
+                raise self._fault(table, key, value, expected)
         try:
             Spec(llm.get("kind", "extractive" if table == "llm" else "live"))
         except SpecError as error:
             raise self._fault(table, "kind", llm["kind"], str(error).partition("expected ")[2]) from error
         return llm
+
+    def _prices(self, given: object) -> None:
+        for model, price in self._table("llm", "prices", given).items():
+            try:
+                own_price(model, price)
+            except SpecError as error:
+                raise SpecError(f"{self._where('llm.prices', model)}: [llm.prices] {error}") from error
 
     def _agent_types(self, given: object) -> dict[str, str]:
         types = self._table("", "agent_types", given)
@@ -141,3 +141,16 @@ class Reading:
                 rank = 2 * (header == table) + bool(inner and re.search(rf"\b{re.escape(inner)}\b", bare))
                 best = max(best, (rank, number), key=lambda found: found[0])
         return f"{self.path}: line {best[1]}"
+
+
+def _expected(key: str, value: Any) -> str:  # noqa: ANN401  # any TOML
+    """What a key of a model's table should hold; nothing where it does."""
+    if key in _MODEL_TEXTS:
+        return "" if isinstance(value, str) and value else "a text"
+    if key == "leave_out":
+        fits = isinstance(value, list) and set(map(str, value)) <= set(OPTIONAL)
+        return "" if fits else f"a list of {', '.join(OPTIONAL)}"
+    least = _MODEL_WHOLE.get(key, _MODEL_NUMBERS.get(key, 0))
+    kinds, number = (int, "a whole number") if key in _MODEL_WHOLE else ((int, float), "a number")
+    fits = isinstance(value, kinds) and not isinstance(value, bool) and least <= value < float("inf")
+    return "" if fits else f"{number} of {least:g} or more"
