@@ -1,11 +1,13 @@
 """Cost of replays, as ratios within one run: `python benchmarks/replay.py`. Absolute times mean nothing here.
 
 - *growth*: a session of twice as many messages, from 1,000 to 64,000: how much longer its replay takes; 2 is linear.
-  Reading it into the timeline, which all policies share, stands beside.
+  Reading it into the timeline, which all policies share, stands beside. Nothing is swept up meanwhile: a sweep of the
+  whole heap falls into one size or another by chance.
 - *whole run*: all policies without a model over the recorded sessions in a window, over reading, counting, mining and
   matching them once; and what of it the strategies under the guard take.
 """
 
+import gc
 import time
 from pathlib import Path
 
@@ -65,6 +67,7 @@ def once(session, spec):
 def of_growth():
     print(f"{'messages':>9}  {'timeline':>9}" + "".join(f"{policy(spec).name[:20]:>22}" for spec in GROWING))
     before = first = None
+    gc.disable()
     for size in SIZES:
         seconds = grown(size)
         if before:
@@ -75,6 +78,7 @@ def of_growth():
             shown = "".join(f"{second:20.3f} s" for second in seconds[1:])
             print(f"{size:9,}  {seconds[0]:7.3f} s{shown}")
         before = seconds
+    gc.enable()
     means = [(last / start) ** (1 / (len(SIZES) - 1)) for last, start in zip(before, first, strict=True)]
     print(f"{'mean':>9}  {means[0]:9.2f}" + "".join(f"{mean:22.2f}" for mean in means[1:]))
 

@@ -11,7 +11,7 @@ import msgspec
 from compactlab.errors import RunError
 from compactlab.matching import Verdict
 
-SCORER_VERSION = "2"
+SCORER_VERSION = "3"
 """Changes whenever the same compaction would score differently; runs of two versions are not comparable."""
 
 Mode = Literal["cuts", "replay", "recorded"]

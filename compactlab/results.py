@@ -15,7 +15,7 @@ reply are not there; the next start makes them, in their place.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -169,6 +169,11 @@ class _Keyed(msgspec.Struct):
     key: Key
 
 
+class _Timed(msgspec.Struct):
+    key: Key
+    fires: list[tuple[float, int]] = []
+
+
 class _Left(msgspec.Struct):
     key: Key
     left: dict[str, Any]
@@ -255,6 +260,14 @@ class Results:
                 judged = _VERDICTS[fate], fate == "bound"
                 found.append(NeededFact(key.session, key.cut, key.strategy, key.budget, *judged, **story))
         return tuple(found)
+
+    @property
+    def timed(self) -> Iterator[tuple[Key, list[tuple[float, int]]]]:
+        """Of each replay, seconds and tokens of its fires: of the last time that it was made, on that machine."""
+        path = self.folder / "timings.jsonl"
+        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        made = {row.key: row.fires for row in (decoded(line, _Timed) for line in lines)}
+        yield from made.items()
 
     @cached_property
     def answers(self) -> tuple[Answered, ...]:

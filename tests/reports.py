@@ -49,8 +49,11 @@ ROWS = tuple(
     K23-D1 K23-D2 K23-D3 K23-D4
     K24-D1 K24-D2
     K25-D1 K25-D2 K25-D3 K25-D4 K25-D5 K25-D6
+    K27-D1 K27-D2 K27-D3
     K28-D1 K28-D2 K28-D3 K28-D4 K28-D5 K28-D6
     K29-D1 K29-D2 K29-D3 K29-D4 K29-D5
+    K30-D1 K30-D2 K30-D3 K30-D4 K30-D5 K30-D6
+    K32-D1 K32-D2 K32-D3 K32-D4 K32-D5 K32-D6 K32-D7 K32-D8
     """.split()
 )
 
@@ -58,7 +61,6 @@ LATER = {
     "K07-D2": "replay: schemas are a stated overhead of the policy that watches a session grow; nothing takes one yet",
     "K07-D6": "replay: counts are read now and never trusted; a leap can mislead only a policy that acts on them",
     "K08-D1": "replay: reads that come back pass after pass show only where the session grows under a policy",
-    "K09-D7": "replay: what the call cost is booked now; what a broken prompt cache costs comes with prices",
     "K13-D1": "replay: pressure is of the whole window; room for output and schemas is the policy's to state",
     "K13-D3": "replay: a model that reads copes without a known window now; a warning for that of the agent comes then",
     "K13-D8": "replay: a result is weighed as it arrives now; a cap by the room left needs a session that grows",
@@ -69,6 +71,11 @@ LATER = {
     "K17-D1": "replay: that words survive ten passes is shown now; the spread over many runs needs the harness",
     "K17-D6": "concurrency: folding of older summaries is shown now; one pass at a time needs the agent's memory",
     "K18-D6": "replay: a strategy knows its target only; that it runs at marks and not before is the policy's part",
+    "K30-D1": "CI gate: a mean has its interval and every session its row now; a rule that passes or fails comes then",
+    "K30-D2": "CI gate: the smallest visible difference is printed now; a rate of false alarms belongs to a limit",
+    "K30-D3": "CI gate: errors are counted and shown now; a bound on them that turns red belongs to the gate",
+    "K30-D5": "CI gate: a run that completes exits 0 now; codes that decide come with the gate",
+    "K32-D3": "journal: look-ups to be made again are counted from the record now; what a live agent did comes then",
     "K25-D3": "journal: readers open files for reading alone; two writers of one session are the journal's matter",
     "K25-D4": "journal: no list is written back yet, so nothing that came in the meantime can be overwritten",
     "K18-D10": "replay: defaults for each size of window belong to the policy and its tuning",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from compactlab import run
 from compactlab.report import Report
+from compactlab.report.section import sample
 from compactlab.signature import signature
 
 ROOT = Path(__file__).parent.parent
@@ -25,27 +26,27 @@ COLUMNS = (
 TABLE = re.compile(r"(?<=<!-- table: made by tests/rerecord.py -->\n).*(?=<!-- /table -->)", re.DOTALL)
 
 
+def with_interval(estimate):
+    return "-" if estimate is None else f"{estimate.mean:.2f} ± {estimate.half:.2f}"
+
+
 def readme_table(report):
     """The README's table: the columns that need no explanation, what beats the bars, and the signature."""
     summary = report.summary
     lines = ["| " + " | ".join(COLUMNS) + " |", "|:--" + "|--:" * (len(COLUMNS) - 1) + "|"]
     for row in summary.rows:
-        kept = (row.probes["kept"] + row.probes["both"]) / row.asked
         luck, best = row.over_random, row.same_size.get("oracle")
         cells = [
             f"*{row.name}*" if row.is_control else f"`{row.name}`",
-            f"{row.after / row.before:.0%}",
-            f"{row.bound.mean:.2f} ± {row.bound.half:.2f}",
+            f"{1 - row.saved.mean:.0%} ± {100 * row.saved.half:.0f}",
+            with_interval(row.bound),
             "-" if luck is None else f"{luck.mean:+.2f} ± {luck.half:.2f}",
-            "-" if best is None else f"{best.mean:.2f}",
-            f"{row.loose.mean:.2f}",
-            f"{row.irrecoverable.mean:.2f} ± {row.irrecoverable.half:.2f}",
-            f"{row.rules.mean:.2f} ± {row.rules.half:.2f}",
-            f"{kept:.0%}",
+            *map(with_interval, (best, row.loose, row.irrecoverable, row.rules, row.answers["kept"])),
             str(row.errors),
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *report.sentences, "", f"`{signature(summary)}`", ""])
+    over = sample({"all": [row.bound for row in summary.rows]})
+    return "\n".join([*lines, "", over, *report.sentences, "", f"`{signature(summary)}`", ""])
 
 
 if __name__ == "__main__":

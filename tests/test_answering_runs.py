@@ -7,6 +7,7 @@ import pytest
 import runs
 from model_server import ModelServer, completion
 from replies import SUMMARY
+from reports import row
 
 from compactlab.answering.wording import DIMENSIONS, JUDGE_SYSTEM, READER_SYSTEM
 from compactlab.cli import main
@@ -111,6 +112,7 @@ def test_rows_and_tables_hold_presence_answers_and_the_gap_between_them(said):
     assert "Answers of a reader" in Report(results).markdown()
 
 
+@row("K30-D6")
 def test_a_judge_of_one_family_with_writer_or_reader_is_warned_of_loudly(said):
     with ModelServer(said_of) as server:
         url = ("--base-url", server.url)

@@ -44,7 +44,6 @@ ORDER = (
     "plan",
     "stats",
     "front",
-    "bootstrap",
     "survival",
     "policy",
     "replay",

@@ -7,6 +7,7 @@ from replays_told import LIMIT, TABLE, agent, call, line, reading, run, session,
 
 from compactlab.compaction import Guard
 from compactlab.errors import SpecError
+from compactlab.facts import Fact
 from compactlab.policy import policy
 from compactlab.pressure import Marks
 from compactlab.replay import Debt, Fire, Life, Session, Turn, Use, Window, replay
@@ -67,6 +68,13 @@ def test_uses_lives_and_what_was_supplied_again_are_followed_through_the_passes(
     late = (*VALVE[:5], line("assistant", "Fine"), line("user", "The valve limit is 8321"), line("assistant", "8321"))
     supplied = run(late, SLIDE, 200)
     assert ([use.position for use in supplied.uses], supplied.supplied) == ([7], 1)
+
+
+def test_the_words_that_a_pass_puts_in_are_no_words_of_the_session():
+    talk = (*VALVE[:2], line("user", "The valve limit is 2 here"), *VALVE[3:5], line("assistant", "The limit is 2"))
+    done = run(talk, SLIDE, 200, facts=(Fact("number", "2", ("2",)),))
+    assert done.view(2)[1].text == "[2 earlier messages removed to save context]"
+    assert [use.loose for use in done.uses] == [False]
 
 
 def test_what_is_always_protected_is_never_at_risk():

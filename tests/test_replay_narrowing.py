@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from replays_told import LIMIT, TABLE, agent, call, line, run, session, words
 
+from compactlab.facts import Fact
 from compactlab.markers import CUT
 from compactlab.pressure import OUTPUT_LIMIT, Marks
 from compactlab.replay.narrowing import narrowed
@@ -59,10 +60,11 @@ def test_a_fact_behind_the_cut_or_cut_through_does_not_stand():
     before = "The valve limit is 8321 here. "
     said = agent(Text(before + "day " * 100 + "table orders_old"))
     assert dict(cut(said, 20).standing) == {0: True}
-    through = agent(Text("The valve limit is 8321977 " + "day " * 100))
-    assert cut(through, 500, (LIMIT,)).standing == ()
-    room = len("The valve limit is 8321") // 4 + len(f" {CUT}") // 4 + 1
-    assert cut(through, room, (LIMIT,)).standing == ()
+    through = agent(Text("The valve limit is: 83219774 " + "day " * 100))
+    for value, room, stands in (("83219774", 6, False), ("8321", 6, False), ("83219774", 7, True)):
+        done = cut(through, room + METER.text(f" {CUT}"), (Fact("number", value, (value,)),))
+        assert done.message.text.startswith("The valve limit is: 8321")
+        assert bool(done.standing) is stands
 
 
 @given(st.lists(st.sampled_from(["text", "thought", "signed", "call"]), max_size=6), st.integers(0, 400))

@@ -2,12 +2,14 @@ import pytest
 from histories import agent, answering, call, calling, result, split_and_turn_shape, user
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from replays_told import COUNTER, line, reading, run, session
 
 from compactlab.compaction import Guard
 from compactlab.facts import Fact
 from compactlab.history import Place
 from compactlab.llm.extractive import Extractive
+from compactlab.markers import CLEARED, NO_RESULT
 from compactlab.policy import policy
 from compactlab.replay import Session, Window, replay
 from compactlab.tokens import Meter
@@ -88,25 +90,35 @@ def test_the_newest_reading_counts_and_an_older_one_no_more():
     assert told.moments[5].relied == (Place(4, 0),)
 
 
-LATE = (
-    line("user"),
-    calling("c1"),
-    line("user"),
-    line("assistant"),
-    line("user"),
-    line("assistant"),
-    answering("c1"),
-    line("user"),
-    line("assistant"),
-)
+def late(*, pinned):
+    """A session in which a result comes after four more messages; the policy acts in between, and not after it."""
+    talk = [line("user"), calling("c1", pinned=pinned), line("user", tokens=100), line("assistant"), line("user")]
+    return [*talk, line("assistant", tokens=2), answering("c1"), line("user", tokens=2), line("assistant")]
 
 
 def test_a_result_that_comes_after_its_call_is_gone_does_not_come_in():
-    plain = run(LATE, "none", 1_000)
-    assert plain.view(3)[6].results
-    done = run(LATE, SLIDE, 160)
-    assert [fire.outcome for fire in done.fires] == ["applied", "applied"]
+    assert run(late(pinned=False), "none", 1_000).view(3)[6].results
+    done = run(late(pinned=False), SLIDE, 280)
+    assert [(fire.position, fire.outcome) for fire in done.fires] == [(5, "applied")]
+    assert len(done.view(3)) == 6
     assert not any(message.calls or message.results for message in done.view(3))
+
+
+def test_a_result_that_comes_after_its_call_was_closed_does_not_come_in():
+    done = run(late(pinned=True), SLIDE, 280)
+    assert [(fire.position, fire.outcome) for fire in done.fires] == [(5, "applied")]
+    results = [block.text for message in done.view(3) for block in message.results]
+    assert results == [NO_RESULT]
+
+
+def test_a_message_that_was_edited_keeps_its_place_in_the_recording():
+    asked, came = reading("c1", "/srv/a.py", "old", tokens=100)
+    talk = (line("user"), asked, came, line("assistant"), line("user"), line("assistant"))
+    told = Transcript("t", "", tuple(replace(message, source=10 + i) for i, message in enumerate(talk)))
+    done = run(Session(told, Meter(COUNTER), ()), "microcompact(keep_recent=0)", 280)
+    assert [fire.outcome for fire in done.fires] == ["applied"]
+    assert [message.source for message in done.view(2)] == [10, 11, 12, 13, 14]
+    assert done.view(2)[2].results[0].text == CLEARED
 
 
 @given(split_and_turn_shape(max_events=14), st.sampled_from(["none", SLIDE, "microcompact(keep_recent=1)@0.5"]))

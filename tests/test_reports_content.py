@@ -87,7 +87,7 @@ OPTIONS = {
     "none": {},
     "sliding_reflect": {"preserve_recent": 3, "max_note_tokens": 10},
     "sliding_window": {"preserve_recent": 3},
-    "summary": {"preserve_recent": 3, "max_summary_tokens": 10},
+    "summary": {"preserve_recent": 3, "max_summary_tokens": 10, "strict": True},
 }
 VARIED = (
     "U "

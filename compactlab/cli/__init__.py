@@ -47,8 +47,9 @@ _LLM = (
 )  # fmt: skip
 _READ = (_PATH, _FORMAT, _TYPE, _LIMIT, _SETTINGS)
 
-TABLES = ("main", "budgets", "answers", "pairs", "sessions", "families", "rules", "distortion", "artifacts", "position",
-          "age", "density", "miners")  # fmt: skip
+TABLES = ("main", "budgets", "answers", "pairs", "repetitions", "sessions", "spread", "families", "rules", "distortion",
+          "artifacts", "position", "age", "density", "miners", "recorded", "replay", "decay", "cliffs", "survival",
+          "survival_families", "triggers", "money", "speed")  # fmt: skip
 
 COMMANDS = (
     Command(
@@ -158,10 +159,13 @@ COMMANDS = (
     ),
     Command(
         "validate",
-        "recompute what the metrics rest on: the findings of a study, the agreement with hand-made probes",
+        "recompute what the numbers rest on: evidence that the scorer is right, the findings of a study",
         (
             _arg(
                 "paths", nargs="*", metavar="PATH", help="transcript files, or folders of them (fixtures/transcripts)"
+            ),
+            _arg(
+                "--cases", metavar="FILE", help="source distribution of compaction-guard 0.1.0: its labelled cases too"
             ),
             _arg("--study", action="store_true", help="the sixteen findings of the study, then and now"),
             _arg("--probes", action="store_true", help="where mined facts and hand-made probes disagree, and why"),
@@ -169,7 +173,7 @@ COMMANDS = (
             _arg("--jobs", type=int, default=0, metavar="N", help="worker processes (default: one a core)"),
             _JSON,
         ),
-        "compactlab validate fixtures/transcripts --study",
+        "compactlab validate fixtures/transcripts",
     ),
     Command(
         "llm",

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,12 @@ def print_report(report: Report) -> None:
     from compactlab.signature import signature
 
     out = console()
+    if report.mode != "cuts":
+        print_sections(report.tables(["replay", "decay"] if report.mode == "replay" else ["recorded"]))
+        return
     summary = report.summary
     if summary.manifest.budgets:
-        print_sections(report.tables(["budgets"]))
+        print_sections(section._replace(signature="") for section in report.tables(["budgets"]))
     else:
         for table in to_rich(summary, out.width):
             out.print(table)
@@ -56,12 +60,18 @@ def print_report(report: Report) -> None:
 
 
 def print_sections(sections: Iterable[Section]) -> None:
-    """Tables with their titles and legends."""
+    """Tables with their titles and legends; what signs several of them stands once, under the last."""
+    from compactlab.report import terminal
+
     out = console()
-    for section in sections:
+    shown = list(sections)
+    for section, following in zip_longest(shown, shown[1:]):
         out.print(section.title, style="bold", markup=False)
-        print_table(section.columns, section.rows, section.columns[1:])
+        for table in terminal.tables(section, out.width):
+            out.print(table)
         out.print(section.legend, markup=False)
+        if section.signature and (following is None or following.signature != section.signature):
+            out.print(section.signature, style="dim", markup=False)
         out.print()
 
 

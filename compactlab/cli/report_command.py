@@ -9,11 +9,9 @@ from pathlib import Path
 
 from compactlab import catalog
 from compactlab.cli.output import print_json, print_report, print_sections, print_table
-from compactlab.errors import UnknownName
+from compactlab.errors import SpecError, UnknownName
 from compactlab.records import NeededFact
 from compactlab.report import Report
-from compactlab.report.section import Section
-from compactlab.report.table import main_table
 from compactlab.results import Results
 
 
@@ -24,8 +22,21 @@ def main(options: Namespace) -> None:
         _lost(results, options.lost, as_json=options.json)
         return
     report = Report(results)
+    _write(report, options)
+    if options.table:
+        _tables(report, options.table, as_json=options.json)
+    elif options.json:
+        print_json(report.told)
+    elif not (options.markdown or options.figure or options.front):
+        print_report(report)
+
+
+def _write(report: Report, options: Namespace) -> None:
+    """Write the page and the figures that were asked for."""
     if options.markdown:
         Path(options.markdown).write_text(report.markdown(), encoding="utf-8")
+    if (options.figure or options.front) and report.mode != "cuts":
+        raise SpecError(f"a run in the mode {report.mode} has no such figure; expected one that cuts sessions")
     if options.figure:
         from compactlab.plots import savings
 
@@ -34,32 +45,25 @@ def main(options: Namespace) -> None:
         from compactlab.plots import front
 
         front.save(report.curves, report.summary, options.front)
-    if options.table:
-        _tables(report, options.table, as_json=options.json)
-    elif options.json:
-        print_json(report.summary)
-    elif not (options.markdown or options.figure or options.front):
-        print_report(report)
 
 
 def _tables(report: Report, names: Sequence[str], *, as_json: bool) -> None:
     """Print some tables, or give them as JSON."""
-    sections = [section for name in names for section in _sections(report, name)]
+    sections = report.tables(names)
     if as_json:
         print_json(sections)
     else:
         print_sections(sections)
 
 
-def _sections(report: Report, name: str) -> Sequence[Section]:
-    return (main_table(report.summary),) if name == "main" else report.tables([name])
-
-
 def _lost(results: Results, strategy: str, *, as_json: bool) -> None:
     """Facts that a strategy lost, those that nothing brings back first: where each stood, and who needed it."""
-    spec = repr(catalog.strategy(strategy))
-    if spec not in results.manifest.strategies:
-        raise UnknownName(catalog.unknown("strategy of this run", spec, results.manifest.strategies))
+    if results.manifest.mode == "replay":
+        raise SpecError("--lost tells of one cut; expected a run that cuts sessions (of a replay, --table decay)")
+    known = (*results.manifest.strategies, *(["recorded"] if results.manifest.mode == "recorded" else []))
+    spec = strategy if strategy in known else repr(catalog.strategy(strategy))
+    if spec not in known:
+        raise UnknownName(catalog.unknown("strategy of this run", spec, known))
     lost = [fact for fact in results.needed if fact.strategy == spec and fact.verdict != "kept"]
     lost.sort(key=lambda fact: (fact.regain, fact.use, fact.session, fact.cut, fact.used, fact.value))
     if as_json:

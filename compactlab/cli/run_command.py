@@ -12,10 +12,10 @@ from compactlab.cli.output import print_json, print_report, print_warnings, watc
 from compactlab.errors import SpecError
 from compactlab.harness import DEFAULT_STRATEGIES, Settings, run
 from compactlab.harness.cuts import SHARES
-from compactlab.metrics.cache import PRICED
 from compactlab.llm.batch import REQUESTS, waiting
 from compactlab.llm.build import Spec
 from compactlab.llm.extractive import Extractive
+from compactlab.metrics.cache import PRICED
 from compactlab.report import publish
 from compactlab.report.answers import warnings
 from compactlab.results import Results

@@ -169,9 +169,8 @@ def _told(settings: Settings) -> tuple[str, ...]:
     if settings.window is None:
         return tuple(f"{share:g}" for share in settings.cuts)
     more = "".join(f", {what} {n}" for what, n in (("overhead", settings.overhead), ("reserve", settings.reserve)) if n)
-    how = "replay in window" if settings.mode == "replay" else "window"
     priced = f", priced as {settings.priced_as}" if settings.mode == "replay" else ""
-    return (f"{how} {settings.window}{settings.project.marks.told}{more}{priced}",)
+    return (f"window {settings.window}{settings.project.marks.told}{more}{priced}",)
 
 
 def told_apart(transcripts: Sequence[Transcript]) -> list[Transcript]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from compactlab.report import answers, budgets, density, fidelity, pairs, positions, sessions
+from compactlab.records import Mode
+from compactlab.report import answers, modes, pairs
 from compactlab.report.section import Section, markdown
-from compactlab.report.table import families, to_markdown
+from compactlab.report.table import to_markdown
 from compactlab.results import Results
 from compactlab.summary import Summary, summary_of
 from compactlab.summary.curves import Curves, curves
@@ -19,8 +20,8 @@ class Report:
     """What can be told of a run: the summary, the tables behind it, sentences, figures; each is made when asked for."""
 
     def __init__(self, results: Results) -> None:
-        self.results = results
-        self.pool = Pool(results)
+        self.results: Results = results
+        self.pool: Pool = Pool(results)
 
     @cached_property
     def summary(self) -> Summary:
@@ -36,16 +37,33 @@ class Report:
         return (*pairs.sentences(self.pool), *answers.sentences(self.pool))
 
     def tables(self, names: Sequence[str] = ()) -> list[Section]:
-        """Give the tables of these names, or all of them in the order of `TABLES`; empty ones are left out."""
-        found = [section for name in names or TABLES for section in TABLES[name](self)]
-        return [section for section in found if section.rows]
+        """Give the tables of these names, or all behind the main one, each signed; see `report.modes`."""
+        return modes.tables(self, names)
+
+    @property
+    def mode(self) -> Mode:
+        """What the run did with its sessions."""
+        return self.results.manifest.mode
+
+    @property
+    def told(self) -> Summary | list[Section]:
+        """What is told of the run as data: its summary, or for a replay its tables."""
+        return self.tables() if self.mode == "replay" else self.summary
 
     def markdown(self) -> str:
         """Give the whole report as a page."""
-        return "\n".join([to_markdown(self.summary, self.sentences), *map(markdown, self.tables())])
+        pages = [markdown(section) for section in self.tables()]
+        if self.mode == "replay":
+            return "\n".join(pages)
+        return "\n".join([to_markdown(self.summary, self.sentences), *pages])
 
     def save_figures(self, folder: Path) -> None:
-        """Draw `savings.png`, `positions.png`, and for a run with budgets `front.png`, into *folder*."""
+        """Draw `savings.png`, `positions.png`, and for a run with budgets `front.png`, into *folder*.
+
+        A run that does not cut sessions has no such figures.
+        """
+        if self.mode != "cuts":
+            return
         from compactlab.plots import front, savings
         from compactlab.plots import positions as of_positions
 
@@ -53,23 +71,6 @@ class Report:
         of_positions.save(self.pool, self.summary, folder / "positions.png")
         if self.summary.manifest.budgets:
             front.save(self.curves, self.summary, folder / "front.png")
-
-
-TABLES: dict[str, Callable[[Report], Sequence[Section]]] = {
-    "budgets": lambda report: budgets.sections(report.curves),
-    "answers": lambda report: answers.sections(report.pool, report.results),
-    "pairs": lambda report: pairs.sections(report.pool),
-    "sessions": lambda report: sessions.sections(report.pool),
-    "families": lambda report: (families(report.summary),),
-    "rules": lambda report: (fidelity.statements(report.pool, report.summary),),
-    "distortion": lambda report: (fidelity.distortion(report.pool, report.summary),),
-    "artifacts": lambda report: (fidelity.artifacts(report.pool, report.summary),),
-    "position": lambda report: (positions.of_positions(report.pool, report.summary),),
-    "age": lambda report: (positions.of_ages(report.pool, report.summary),),
-    "density": lambda report: (density.section(report.pool, report.summary),),
-    "miners": lambda report: (fidelity.second_opinion(report.pool, report.summary),),
-}
-"""The tables behind the main one, by the name that asks for them."""
 
 
 def publish(results: Results) -> Report:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from compactlab.report.section import Section, share
+from compactlab.report.section import Section, sample, share
 from compactlab.summary import Summary
 from compactlab.summary.pool import Group, Pool
 
@@ -52,7 +52,8 @@ COLUMNS = ("strategy", "n", "lowest", "quarter", "half", "three q.", "highest", 
 LEGEND = (
     "Bound retention of the facts that an action needed, each session by itself (mean over its cuts): the lowest and"
     " the highest session, the values between which quarters of the sessions lie, and how many sessions keep none of"
-    " their facts, or all of them. errors: cells that failed; they are in no session's value."
+    " their facts, or all of them. errors: cells that failed; they are in no session's value. They are single"
+    " sessions, no means: there is no interval."
 )
 
 
@@ -64,7 +65,8 @@ def section(pool: Pool, summary: Summary) -> Section:
         if found is None and not row.errors:
             continue
         rows.append((row.name, *_texts(found), str(row.errors)))
-    return Section("How the sessions lie", COLUMNS, rows, LEGEND)
+    legend = f"{LEGEND} {sample({'all': [row.bound for row in summary.rows]})}"
+    return Section("How the sessions lie", COLUMNS, rows, legend)
 
 
 def _texts(found: Spread | None) -> tuple[str, ...]:

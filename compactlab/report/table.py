@@ -146,6 +146,10 @@ PLAIN = (
     "without an interval: before and after, the mean tokens of the cells (what is lost of them, and its interval, is"
     " saved), and counts: valid, outcomes, errors."
 )
+BEHIND = (
+    "the future comes from a session that went on with what its harness left: see the table of recorded compactions on"
+    " how that speaks for the harness. Presence is not recall."
+)
 LIMITS = (
     "the future comes from a session that went on without this compaction: presence is not recall, and a missing"
     " fact may be one cheap call away (re-obtainable) or gone for good (irrecoverable)."
@@ -174,7 +178,7 @@ def legend(summary: Summary) -> Iterable[str]:
         )
     if summary.manifest.budgets:
         yield BUDGETS
-    yield LIMITS
+    yield BEHIND if summary.manifest.mode == "recorded" else LIMITS
     if summary.unfinished:
         what = f"{summary.unfinished[0]}{' and more' if len(summary.unfinished) > 1 else ''}"
         cases = f"{len(summary.unfinished)} cases have no rows yet ({what})"
