@@ -58,19 +58,12 @@ ROWS = tuple(
 )
 
 LATER = {
-    "K07-D2": "replay: schemas are a stated overhead of the policy that watches a session grow; nothing takes one yet",
-    "K07-D6": "replay: counts are read now and never trusted; a leap can mislead only a policy that acts on them",
-    "K08-D1": "replay: reads that come back pass after pass show only where the session grows under a policy",
-    "K13-D1": "replay: pressure is of the whole window; room for output and schemas is the policy's to state",
     "K13-D3": "replay: a model that reads copes without a known window now; a warning for that of the agent comes then",
-    "K13-D8": "replay: a result is weighed as it arrives now; a cap by the room left needs a session that grows",
-    "K13-D11": "replay: a mark that stays reached is told once now; a margin around it is a choice of the policy",
     "K13-D14": "journal: compact and the command change nothing stored now; what acts inside the loop is not there yet",
     "K14-D2": "real models: that a prohibition survives is shown now; that it is obeyed is seen by use alone",
     "K15-D2": "real models: whether a summary closes a cancelled task is for a model; the words stand now",
     "K17-D1": "replay: that words survive ten passes is shown now; the spread over many runs needs the harness",
     "K17-D6": "concurrency: folding of older summaries is shown now; one pass at a time needs the agent's memory",
-    "K18-D6": "replay: a strategy knows its target only; that it runs at marks and not before is the policy's part",
     "K30-D1": "CI gate: a mean has its interval and every session its row now; a rule that passes or fails comes then",
     "K30-D2": "CI gate: the smallest visible difference is printed now; a rate of false alarms belongs to a limit",
     "K30-D3": "CI gate: errors are counted and shown now; a bound on them that turns red belongs to the gate",

@@ -13,7 +13,6 @@ from compactlab.report.modes import CUTS
 from compactlab.report.modes import TABLES as BY_MODE
 from compactlab.report.section import markdown
 
-
 TABLES = [name for name in CUTS if name != "main"]
 
 

@@ -111,7 +111,7 @@ class AtRisk:
                         continue
                     del waiting[hit.pattern]
                     if message.role == "assistant" and not isinstance(block, ToolResult):
-                        uses[hit.pattern] = Use(_kind(block), after)
+                        uses[hit.pattern] = Use(kind_of(block), after)
                     else:
                         supplied.add(hit.pattern)
         return Future(uses, frozenset(supplied))
@@ -205,7 +205,8 @@ class _Rising:
         return self._sets[bisect_right(self._places, place)]
 
 
-def _kind(block: Block) -> UseKind:
+def kind_of(block: Block) -> UseKind:
+    """What kind of use a block of the agent is: a short call acts, a long one carries a file body, all else is text."""
     if isinstance(block, ToolCall):
         return "action" if len(block.arguments) < SHORT_CALL else "bulk"
     return "text"

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from compactlab import history
 from compactlab.matching import Hit
-from compactlab.probes.mined import AtRisk, UseKind, _kind
+from compactlab.probes.mined import AtRisk, UseKind, kind_of
 from compactlab.tools import decoded, is_read_only, path_argument, shell_command, tool_name
 from compactlab.traffic.artifacts import Paths
 from compactlab.traffic.effects import effects
@@ -73,7 +73,7 @@ def refetched(risk: AtRisk, future: Messages, paths: Paths) -> dict[int, Refetch
                 if not keys.isdisjoint(about.get(fact, ())):
                     back[fact] = place[0]
             elif said and fact in back:
-                used.setdefault(fact, _kind(block))
+                used.setdefault(fact, kind_of(block))
     return {fact: Refetched(after, used.get(fact, "")) for fact, after in back.items()}
 
 

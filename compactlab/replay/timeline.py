@@ -17,7 +17,7 @@ from compactlab.facts import Fact, mine
 from compactlab.history import Place
 from compactlab.markers import without_markers
 from compactlab.matching import Matcher
-from compactlab.probes.mined import SHORT_CALL, Home, UseKind, matcher_of
+from compactlab.probes.mined import Home, UseKind, kind_of, matcher_of
 from compactlab.replay.reads import Reads
 from compactlab.statements.tasks import todo_list
 from compactlab.tokens import Meter
@@ -193,7 +193,7 @@ class _Reading:
                     continue
                 standing[fact] = standing.get(fact, False) or bool(words)
                 if fact not in said and self._counts(fact, words):
-                    kind = _kind(block) if by_agent else None
+                    kind = kind_of(block) if by_agent else None
                     home: Home = "reobtainable" if fact in self.homes else "irrecoverable"
                     said[fact] = Said(fact, kind, home, self.homes.get(fact), is_safe)
                 near = self.near.setdefault(fact, {})
@@ -229,9 +229,3 @@ def _under_way(call: ToolCall) -> int:
     lists = [value for value in decoded(call).values() if isinstance(value, list)]
     items = [item for items in lists for item in items if isinstance(item, dict)]
     return sum(str(item.get("status", item.get("state", ""))).casefold() in UNDER_WAY for item in items)
-
-
-def _kind(block: Block) -> UseKind:
-    if isinstance(block, ToolCall):
-        return "action" if len(block.arguments) < SHORT_CALL else "bulk"
-    return "text"
