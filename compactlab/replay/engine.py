@@ -15,6 +15,8 @@ import math
 import time
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from compactlab import history
 from compactlab.compaction import Compaction, Guard, compact
 from compactlab.errors import SpecError
@@ -138,7 +140,7 @@ class _Run:
         previous = self.receipts.get(repr(strategy))
         done = compact(numbered, strategy, target=target, guard=self.guard, previous=previous)
         self.seconds.append(time.perf_counter() - started)
-        receipt = self.receipts[repr(strategy)] = done.receipt
+        receipt = self.receipts[repr(strategy)] = self._weighed(done)
         split, shared = 0, len(before)
         if receipt.outcome == "applied":
             split = _split_units(numbered, done)
@@ -163,6 +165,14 @@ class _Run:
                 open_tasks=moment.tasks,
             )
         )
+
+    def _weighed(self, done: Compaction) -> Receipt:
+        """The receipt; of a pass that saved no more than what closing an open call had added before, as skipped."""
+        receipt = done.receipt
+        if receipt.outcome != "applied" or receipt.tokens_after < self.view.weight:
+            return receipt
+        reason = f"would weigh {receipt.tokens_after:,} tokens instead of {self.view.weight:,}, with open calls closed"
+        return replace(receipt, outcome="skipped", reason=reason)
 
     def _take(self, done: Compaction) -> Rewritten:
         """Go on with what an applied compaction left."""

@@ -8,8 +8,9 @@ from compactlab.answering.agreement import kinship
 from compactlab.answering.grades import PASS
 from compactlab.answering.scores import GIVEN
 from compactlab.answering.wording import DIMENSIONS
-from compactlab.report.section import Section, interval, share
+from compactlab.report.section import Section, interval, sample, share
 from compactlab.results import Results
+from compactlab.stats import Estimate
 from compactlab.summary.answered import Reading, graded_alike, readings
 from compactlab.summary.pool import Pool
 
@@ -30,14 +31,15 @@ def _answers(rows: list[Reading], pool: Pool) -> Section:
             interval(row.present),
             interval(row.right),
             interval(row.gap, "+"),
-            share(row.found),
-            share(row.guessed),
-            *(share(row.shares.get(verdict)) for verdict in GIVEN[1:]),
+            interval(row.found),
+            interval(row.guessed),
+            *(interval(row.shares[verdict]) for verdict in GIVEN[1:]),
             share(row.spread),
         )
         for row in rows
     ]
     times = pool.manifest.replicates
+    over = sample({"answered": [row.right for row in rows]})
     legend = (
         f"Hand-made probes, answered by {pool.manifest.reader} from the compacted history alone: n answers, and those"
         " that failed (they count for nothing). present: a right value stands there; answered: the reader gave it; gap:"
@@ -45,6 +47,7 @@ def _answers(rows: list[Reading], pool: Pool) -> Section:
         " undecided are shares of the answers: undecided ones, which match cannot grade and no judge did, do not count"
         " as right. spread: standard deviation over repetitions"
         f" ({times} of each question{'; one shows no spread' if times == 1 else ''}). null shows what can be guessed."
+        f" All shares are means over sessions, ± the 95 % interval over stories (under five stories: none). {over}"
     )
     return Section("Answers of a reader", columns, cells, legend)
 
@@ -56,16 +59,23 @@ def _grades(rows: list[Reading], pool: Pool) -> Section:
             _name(row),
             str(row.graded),
             str(row.ungraded),
-            *(f"{row.grades[name]:.1f}" if name in row.grades else "-" for name in DIMENSIONS),
+            *(_grade(row.grades[name]) for name in DIMENSIONS),
         )
         for row in rows
     ]
     legend = (
         f"Means of n grades from 0 to 5 by {pool.manifest.judge}, who sees question, right answer and answer alone: of"
         f" all answers that match cannot decide, and of one in four others. An answer of {PASS} or more in accuracy and"
-        " in completeness counts as right."
+        " in completeness counts as right. Means over sessions, ± the 95 % interval over stories (under five stories:"
+        f" none). {sample({'accuracy': [row.grades['accuracy'] for row in rows]})}"
     )
     return Section("Grades of a judge", columns, cells, legend)
+
+
+def _grade(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "-"
+    return f"{estimate.mean:.1f}" if estimate.half is None else f"{estimate.mean:.1f}±{estimate.half:.1f}"
 
 
 def _name(row: Reading) -> str:

@@ -31,13 +31,13 @@ class Reading(NamedTuple):
     present: Estimate | None
     right: Estimate | None
     gap: Estimate | None
-    found: float | None
-    guessed: float | None
-    shares: dict[str, float]
+    found: Estimate | None
+    guessed: Estimate | None
+    shares: dict[str, Estimate | None]
     spread: float | None
     graded: int
     ungraded: int
-    grades: dict[str, float]
+    grades: dict[str, Estimate | None]
 
 
 def readings(pool: Pool, answered: Sequence[Answered]) -> list[Reading]:
@@ -62,22 +62,18 @@ def _reading(pool: Pool, group: Group, spread: float | None) -> Reading:
         present=_mean(pool, records, "answer_present"),
         right=_mean(pool, records, "answer_right"),
         gap=_mean(pool, records, "answer_gap"),
-        found=_share(sums["answer_found"]),
-        guessed=_share(sums["answer_guessed"]),
-        shares={verdict: sums[f"answer_{verdict}"][0] / answers for verdict in GIVEN} if answers else {},
+        found=_mean(pool, records, "answer_found"),
+        guessed=_mean(pool, records, "answer_guessed"),
+        shares={verdict: _mean(pool, records, f"answer_{verdict}") for verdict in GIVEN},
         spread=spread,
         graded=int(sums["grade_accuracy"][1]),
         ungraded=int(sums["ungraded"][0]),
-        grades={name: total / n for name in DIMENSIONS for total, n in [sums[f"grade_{name}"]] if n},
+        grades={name: _mean(pool, records, f"grade_{name}") for name in DIMENSIONS},
     )
 
 
 def _mean(pool: Pool, records: Iterable[Record], metric: str) -> Estimate | None:
     return pool.mean(records, metric, lambda _: True)
-
-
-def _share(pair: Sequence[float]) -> float | None:
-    return pair[0] / pair[1] if pair[1] else None
 
 
 def _spreads(answered: Iterable[Answered]) -> dict[Group, float]:
