@@ -236,3 +236,16 @@ class Broken(Strategy):
 
     def compact(self, messages, context):  # noqa: ARG002
         raise ValueError("no")
+
+
+def test_a_pass_that_saves_less_than_closing_an_open_call_adds_is_skipped():
+    asked = "Please move the orders table to port 5433, and never touch invoices_archive."
+    said = [
+        Message("system", (Text("You are a careful agent."),)),
+        Message("user", (Text(asked),)),
+        agent(call("call_0", "bash", '{"command": "ls -la /srv"}')),
+        *(Message(role, (Text(asked),)) for role in ("user", "assistant", "assistant")),
+    ]
+    done = run(said, "sliding_window(preserve_recent=2)", 88)
+    assert [(fire.outcome, fire.tokens_before, fire.tokens_after) for fire in done.fires] == [("skipped", 93, 93)]
+    assert done.fires[0].reason == "would weigh 94 tokens instead of 93, with open calls closed"
