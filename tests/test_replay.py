@@ -245,6 +245,8 @@ def test_a_pass_that_saves_less_than_closing_an_open_call_adds_is_skipped():
         Message("user", (Text(asked),)),
         agent(call("call_0", "bash", '{"command": "ls -la /srv"}')),
         *(Message(role, (Text(asked),)) for role in ("user", "assistant", "assistant")),
+        Message("tool", (ToolResult("call_0", (Text("yes"),)),)),
+        *(Message(role, (Text("yes"),)) for role in ("user", "assistant")),
     ]
     done = run(said, "sliding_window(preserve_recent=2)", 88)
     assert [(fire.outcome, fire.tokens_before, fire.tokens_after) for fire in done.fires] == [("skipped", 93, 93)]
