@@ -7,6 +7,8 @@ import pytest
 import runs
 from hypothesis import settings
 
+from compactlab.cli import main
+
 settings.register_profile("plain", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "plain")
@@ -21,6 +23,28 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=studies)
         out = set(studies)
         items[:] = [item for item in items if item not in out]
+
+
+@pytest.fixture
+def said(capsys):
+    """Run a command in this process; give its exit code, standard output and standard error."""
+
+    def run(*arguments):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def alone(monkeypatch, tmp_path):
+    """Work in an empty folder, without a key or an address of a model."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

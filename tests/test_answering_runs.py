@@ -10,7 +10,6 @@ from replies import SUMMARY
 from reports import row
 
 from compactlab.answering.wording import DIMENSIONS, JUDGE_SYSTEM, READER_SYSTEM
-from compactlab.cli import main
 from compactlab.report import Report
 from compactlab.report.answers import sections
 from compactlab.results import Results
@@ -20,6 +19,8 @@ SHORT = runs.CHECKOUT / "fixtures" / "short"
 PROBES = [json.loads(line) for line in (SHORT / "subagent-loop.probes.jsonl").read_text().splitlines()]
 SPECS = ("none", "sliding_window", "summary(preserve_recent=4)")
 FILES = ("records.jsonl", "compactions.jsonl")
+
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def said_of(body):
@@ -34,23 +35,6 @@ def said_of(body):
     if probe["id"].endswith("06"):
         return completion("Leave it aside and go on.")  # right, in words that no match knows
     return completion(probe["answer"] if probe["answer"] in shown else "UNKNOWN")
-
-
-@pytest.fixture
-def said(capsys, monkeypatch, tmp_path):
-    """Run a command in this process in an empty folder without a key; give its code, output and errors."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(*arguments):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def asking(out, *more, jobs=1):

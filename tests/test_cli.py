@@ -14,7 +14,7 @@ import runs
 
 import compactlab
 from compactlab import catalog
-from compactlab.cli import COMMANDS, main, parser
+from compactlab.cli import COMMANDS, parser
 from compactlab.readers import read
 from compactlab.report.table import COLUMNS
 from compactlab.results import Results
@@ -36,20 +36,6 @@ def here(tmp_path, monkeypatch):
         shutil.copy(runs.short_transcripts() / f"{MOVE}.jsonl", folder / f"{name}.jsonl")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def said(capsys):
-    """Run a command in this process; give its exit code, standard output and standard error."""
-
-    def run(*arguments):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def transcript(name=MOVE):

@@ -11,7 +11,6 @@ import runs
 from model_server import ModelServer, completion
 from replies import SUMMARY
 
-from compactlab.cli import main
 from compactlab.llm.local import Local
 from compactlab.llm.weights import FOLDER, find
 from compactlab.records import Record
@@ -20,22 +19,7 @@ from compactlab.results import Results
 SPECS = ("none", "summary(preserve_recent=4)", "sliding_reflect(preserve_recent=4)")
 FILES = ("records.jsonl", "compactions.jsonl")
 
-
-@pytest.fixture
-def said(capsys, monkeypatch, tmp_path):
-    """Run a command in this process in an empty folder without a key; give its code, output and errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-
-    def run(*arguments):
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-        return code, *capsys.readouterr()
-
-    return run
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def asking(out, *model, specs=SPECS, jobs=1):

@@ -5,7 +5,6 @@ import json
 import pytest
 import runs
 
-from compactlab.cli import main
 from compactlab.readers import read, writable
 from compactlab.tokens import Meter
 
@@ -25,16 +24,6 @@ CHAT = {
         "usage": {"prompt_tokens": 40, "completion_tokens": 5},
     },
 }
-
-
-@pytest.fixture
-def said(capsys):
-    """Run a command in this process; give its exit code, standard output and standard error."""
-
-    def run(*arguments):
-        return main([str(argument) for argument in arguments]), *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

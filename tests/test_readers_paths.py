@@ -56,7 +56,9 @@ def test_compressed_lines_that_break_off_are_read_up_to_there_and_the_fault_is_t
     assert "last line cut off" in told or any("compressed data that breaks off" in line for line in told)
 
 
-@pytest.mark.parametrize("packed", [b"\x1f\x8b\x08broken", b"\x28\xb5\x2f\xfdbroken", gzip.compress(b"{" * 999, mtime=0)[:15]])
+@pytest.mark.parametrize(
+    "packed", [b"\x1f\x8b\x08broken", b"\x28\xb5\x2f\xfdbroken", gzip.compress(b"{" * 999, mtime=0)[:15]]
+)
 def test_compressed_rubbish_is_one_clean_error(tmp_path, packed):
     (tmp_path / "x").write_bytes(packed)
     with pytest.raises(TranscriptError, match=r"x: compressed data that breaks off or is malformed"):

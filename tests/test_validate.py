@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import runs
 
-from compactlab.cli import main
 from compactlab.readers import survey
 from compactlab.study import disagreements, sessions_of, study
 from compactlab.study.finding import VERDICTS, to_markdown
@@ -21,15 +20,6 @@ PAGE = runs.CHECKOUT / "docs" / "validity.md"
 PROBES = re.compile(r"(?<=<!-- probes: made by tests/test_validate\.py -->\n).*?(?=<!-- /probes -->)", re.DOTALL)
 TABLE = re.compile(r"(?<=<!-- study: made by tests/test_validate\.py -->\n).*?(?=<!-- /study -->)", re.DOTALL)
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
-
-
-@pytest.fixture
-def said(capsys):
-    def run(*arguments):
-        code = main([str(argument) for argument in arguments])
-        return code, *capsys.readouterr()
-
-    return run
 
 
 # ---- the command
