@@ -105,6 +105,7 @@ class Manifest(msgspec.Struct, frozen=True):
     none asks. `asked_by` is how it was reached, without anything secret: live, from a store, in a batch. `reader` and
     `judge` are the models that answered hand-made probes and graded the answers. `mode` says what a `cut` of the
     records is: a place where a session was cut, a whole session replayed, or a compaction that a harness recorded.
+    `settings` is, for each type of agent, the policy that the row `settings` of a replay stands for.
     """
 
     compactlab: str
@@ -125,6 +126,7 @@ class Manifest(msgspec.Struct, frozen=True):
     reader: str = ""
     judge: str = ""
     replicates: int = 1
+    settings: dict[str, str] = {}
 
     def digest(self) -> str:
         """Eight hex digits that name the run's folder."""

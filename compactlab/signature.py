@@ -53,6 +53,7 @@ def signature_of(manifest: Manifest, counts: Counts) -> str:
             *([f"budgets {','.join(manifest.budgets)} %"] if manifest.budgets else []),
             f"seed {manifest.seed}",
             *_models(manifest, counts.writers),
+            *([f"settings: {_each(manifest.settings)}"] if manifest.settings else []),
             *([f"{manifest.replicates} repetitions"] if manifest.replicates > 1 else []),
             f"{counts.sessions} sessions",
             f"{counts.stories} stories",
@@ -86,6 +87,11 @@ def _models(manifest: Manifest, writers: Iterable[str]) -> Iterable[str]:
         yield f"judged by {manifest.judge}"
     if not (named or manifest.reader or manifest.judge):
         yield "no model"
+
+
+def _each(policies: dict[str, str]) -> str:
+    """The policy of each type of agent, as the row `settings` has them."""
+    return ", ".join(f"{kind} {policy}" for kind, policy in policies.items())
 
 
 def _facts(counts: Counts) -> str:

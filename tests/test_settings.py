@@ -1,22 +1,18 @@
-"""`compactlab.toml`: every key, right and wrong; which wins; and that commands do what it says."""
+"""`compactlab.toml`: the defaults, every key, and which wins."""
 
 import json
-import re
+from dataclasses import fields
 
 import pytest
-import runs
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compactlab import catalog
-from compactlab.cli import main
 from compactlab.errors import SpecError
-from compactlab.harness import Settings, run
 from compactlab.llm.extractive import Extractive
+from compactlab.policy import MARKED, policy
 from compactlab.pressure import Marks
-from compactlab.readers import read
-from compactlab.results import Results
 from compactlab.settings import DEFAULTS, FALLBACK, FILE, Project, load
-
-SHORT_SESSION = runs.FIXTURES / "primary-move.jsonl"
 
 
 @pytest.fixture
@@ -27,11 +23,6 @@ def read_from(tmp_path):
         return load(file)
 
     return read_text
-
-
-def at(text, needle):
-    """Line of *text*, from 1, where *needle* stands last."""
-    return max(n for n, line in enumerate(text.split("\n"), 1) if needle in line)
 
 
 # ---- no file, and a whole one
@@ -62,6 +53,7 @@ WHOLE = """
 strategy = "ladder(microcompact, sliding_window)"
 pins = ["role:system", "/never/", "index:0"]
 marks = [0.7, 0.8]
+window = 128_000
 preserve_recent = 7
 keep_recent = 3
 kv_target = 9
@@ -73,6 +65,11 @@ subagent = { strategy = "microcompact", marks = [0.5, 0.6, 0.7] }
 
 [compaction.per_type."my reviewer"]
 strategy = "key_value"
+window = 32_000
+
+[compaction.per_type.climber]
+policy = "microcompact@0.8+summary@0.95"
+model = "big"
 
 [llm]
 kind = "extractive"
@@ -95,6 +92,10 @@ def test_every_key_is_understood(read_from):
     assert project.marks.of("subagent").values == (0.5, 0.6, 0.7)
     assert project.marks.of("primary").values == (0.7, 0.8)
     assert project.llm["max_output"] == 1_024
+    assert [project.window(kind) for kind in ("primary", "my reviewer")] == [128_000, 32_000]
+    assert repr(project.policy("climber")) == "microcompact(keep_recent=3)@0.8+summary(preserve_recent=7)@0.95"
+    assert project.of("climber").llm["model"] == "big"
+    assert project.of("subagent") == project
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[compaction]\n", "[llm]\n", "[compaction.per_type]\n"])
@@ -123,6 +124,8 @@ WINS = [
     ("a whole spec", "", 'strategy = "summary(preserve_recent=5)"', "summary(preserve_recent=5)"),
     ("a type's whole spec over a parameter of all", "preserve_recent = 9",
      'strategy = "sliding_window(preserve_recent=5)"', "sliding_window(preserve_recent=5)"),
+    ("a parameter of the type over one in the spec of all",
+     'strategy = "sliding_window(preserve_recent=5)"', "preserve_recent = 3", "sliding_window(preserve_recent=3)"),
     ("an alias", "", 'strategy = "sliding-window"', "sliding_window"),
     ("a ladder", "", 'strategy = "ladder(micro, window(min_messages=2))"',
      "ladder(microcompact, sliding_window(preserve_recent=2))"),
@@ -136,90 +139,84 @@ def test_which_key_wins(read_from, of_all, of_the_type, spec):
     assert repr(catalog.strategy(spec)) == spec
 
 
-# ---- what is wrong with it
-
-BAD = [
-    ("an unknown table", "[compact]\nx = 1\n", "compact", "[compact]"),
-    ("an unknown key", "[compaction]\nstrategi = 'cull'\n", "strategi", "strategi ="),
-    ("an unknown key of a type", "[compaction.per_type]\nprimary = { keep = 3 }\n", "keep", "keep"),
-    ("an unknown key of the model", "[llm]\nkind = 'extractive'\ntemp = 1\n", "temp", "temp"),
-    ("a key that is part of another", "[compaction]\npins = []\npin = ['role:user']\n", "pin", "pin ="),
-    ("an unknown strategy", "[compaction]\nstrategy = 'sliding'\n", "strategy", "strategy"),
-    ("a strategy that is no text", "[compaction]\nstrategy = 5\n", "strategy", "strategy"),
-    ("a spec with a bad parameter", "[compaction]\nstrategy = 'cull(x=1)'\n", "strategy", "strategy"),
-    ("a strategy wrong in the second table",
-     "[compaction]\nstrategy = 'cull'\n\n[compaction.per_type]\nprimary = { strategy = 'culls' }\n", "strategy",
-     "culls"),
-    ("a negative number", "[compaction]\npreserve_recent = -1\n", "preserve_recent", "preserve_recent"),
-    ("a number that is none", "[compaction]\nkeep_recent = '5'\n", "keep_recent", "keep_recent"),
-    ("a share for a number", "[compaction]\nkv_target = 1.5\n", "kv_target", "kv_target"),
-    ("true for a number", "[compaction]\nmin_messages = true\n", "min_messages", "min_messages"),
-    ("a parameter that the strategy has not", "[compaction.per_type.subagent]\nkv_target = 3\n", "kv_target",
-     "kv_target"),
-    ("a parameter below its least", "[compaction.per_type.x]\nstrategy = 'kv'\nkv_target = 0\n", "kv_target",
-     "kv_target"),
-    ("pins that are no list", "[compaction]\npins = 'role:user'\n", "pins", "pins"),
-    ("a pin that cannot be read", "[compaction]\npins = ['roll:user']\n", "pins", "pins"),
-    ("a pin of a bad role", "[compaction]\npins = ['role:person']\n", "pins", "pins"),
-    ("a pattern that cannot be read", "[compaction]\npins = ['pattern:(']\n", "pins", "pins"),
-    ("a pin that is a number", "[compaction]\npins = [5]\n", "pins", "pins"),
-    ("a pin that is true", "[compaction]\npins = [true]\n", "pins", "pins"),
-    ("marks that are no list", "[compaction]\nmarks = 0.8\n", "marks", "marks"),
-    ("marks that fall", "[compaction]\nmarks = [0.9, 0.8]\n", "marks", "marks"),
-    ("no marks", "[compaction]\nmarks = []\n", "marks", "marks"),
-    ("marks below 0", "[compaction]\nmarks = [-0.5]\n", "marks", "marks"),
-    ("marks of words", "[compaction]\nmarks = ['high']\n", "marks", "marks"),
-    ("a type that is no table", "[compaction.per_type]\nprimary = 'summary'\n", "primary", "primary"),
-    ("types that are no table", "[compaction]\nper_type = 3\n", "per_type", "per_type"),
-    ("a compaction that is no table", "compaction = 3\n", "compaction", "compaction"),
-    ("a kind of model that there is not", "[llm]\nkind = 'gpt'\n", "kind", "kind"),
-    ("a model that is no text", "[llm]\nmodel = 3\n", "model", "model"),
-    ("a temperature that is no number", "[llm]\ntemperature = 'warm'\n", "temperature", "temperature"),
-    ("true for an output", "[llm]\nmax_output = true\n", "max_output", "max_output"),
-    ("an output of nothing", "[llm]\nmax_output = 0\n", "max_output", "max_output"),
-    ("a share of a window", "[llm]\nwindow = 0.5\n", "window", "window"),
-    ("a negative cap", "[llm]\ncap_money = -1\n", "cap_money", "cap_money"),
-    ("a time without an end", "[llm]\ntimeout_seconds = inf\n", "timeout_seconds", "timeout_seconds"),
-    ("no time at all", "[llm]\ntimeout_seconds = 0\n", "timeout_seconds", "timeout_seconds"),
-    ("a store that is no text", "[llm]\nstore = ''\n", "store", "store"),
-    ("what may not be left out", "[llm]\nleave_out = ['model']\n", "leave_out", "leave_out"),
-    ("prices that are no table", "[llm]\nprices = 3\n", "prices", "prices"),
-    ("a price without one of its parts", "[llm.prices]\na = {input=1,output=1}\nb = {input=1}\n", "output", "b ="),
-    ("a price that is no table", "[llm]\nmodel = 'a'\n[llm.prices]\n'a' = 3\n", "a", "'a' ="),
-    ("a price of words", "[llm.prices]\n\"o/m.1:free\" = {input='low',output=1}\n", "o/m.1:free", "o/m"),
-    ("a price in a table of its own", '[llm.prices."gpt-4.1"]\ninput = -1\noutput = 1\n', "gpt-4.1", "gpt"),
-    ("a price with a part too many", "[llm]\nprices.a = {input=1,output=1,cache=1}\n", "cache", "prices.a"),
-    ("a price without an end", "[llm.prices]\na = {input=inf,output=1}\n", "a", "a ="),
-    ("prices of a judge", "[judge.prices]\na = {input=1,output=1}\n", "prices", "prices"),
-    ("a key for the server", "[llm]\napi_key = 'x'\n", "api_key", "api_key"),
+POLICIES = [
+    ("a type's policy over the strategy of all", 'strategy = "cull"', 'policy = "none"', "none"),
+    ("a type's strategy over the policy of all", f'policy = "{MARKED}"', 'strategy = "cull"', "cull"),
+    ("the policy of all over the default of the type", f'policy = "{MARKED}"', "", MARKED),
+    ("a parameter of all in the steps that have it", "keep_recent = 2", 'policy = "micro@0.7+kv@0.8"',
+     "microcompact(keep_recent=2)@0.7+key_value@0.8"),
+    ("a parameter in all steps that have it", "", 'policy = "window@0.7+kv@0.8"\npreserve_recent = 3',
+     "sliding_window(preserve_recent=3)@0.7+key_value(preserve_recent=3)@0.8"),
+    ("a parameter inside the policy over that of all", "keep_recent = 2", 'policy = "micro(keep_recent=7)@0.7+kv@0.8"',
+     "microcompact(keep_recent=7)@0.7+key_value@0.8"),
+    ("a policy of one step", "", 'policy = "cull@0.6"', "cull@0.6"),
+    ("a strategy as a policy", "", 'policy = "cull"', "cull"),
+    ("the strategy none", "", 'strategy = "none"', "none"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "key", "needle"), [c[1:] for c in BAD], ids=[c[0] for c in BAD])
-def test_what_is_wrong_is_said_with_file_line_and_key(read_from, tmp_path, text, key, needle):
-    with pytest.raises(SpecError) as raised:
-        read_from(text)
-    said = str(raised.value)
-    assert said.startswith(str(tmp_path / "compactlab.toml"))
-    assert re.search(rf"\b{key}\b", said.removeprefix(str(tmp_path)))
-    assert f"line {at(text, needle)}:" in said
-    assert "\n" not in said
+@pytest.mark.parametrize(("of_all", "of_the_type", "spec"), [c[1:] for c in POLICIES], ids=[c[0] for c in POLICIES])
+def test_which_policy_a_type_has(read_from, of_all, of_the_type, spec):
+    project = read_from(f"[compaction]\n{of_all}\n[compaction.per_type.subagent]\n{of_the_type}\n")
+    assert repr(project.policy("subagent")) == spec
+    assert repr(policy(spec)) == spec
+    assert project.chooses
 
 
-@pytest.mark.parametrize("text", ["[compaction\n", "strategy = \n", "a = 1\na = 2\n", "\x00"])
-def test_what_is_no_toml_is_said_with_its_line(read_from, text):
-    with pytest.raises(SpecError, match=r"compactlab\.toml: is not TOML \(.*line"):
-        read_from(text)
+def test_a_policy_without_a_strategy_in_it_compacts_by_none():
+    assert Project({"policy": "none"}).strategy("primary") == "none"
 
 
-def test_a_file_that_is_not_there_or_cannot_be_read_is_an_error_where_it_was_named(tmp_path):
-    with pytest.raises(SpecError, match="cannot be read"):
-        load(tmp_path / "nowhere.toml")
-    with pytest.raises(SpecError, match="cannot be read"):
-        load(tmp_path)
-    (tmp_path / "latin.toml").write_bytes(b"# \xe4\n")
-    with pytest.raises(SpecError, match="cannot be read"):
-        load(tmp_path / "latin.toml")
+CLIMBING = "microcompact@0.5+cull@0.8+summary@0.95"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "spec"),
+    [
+        (0, "microcompact"),
+        (499, "microcompact"),
+        (799, "microcompact"),
+        (800, "cull"),
+        (950, "summary"),
+        (9_000, "summary"),
+    ],
+)
+def test_of_a_policy_the_strategy_of_the_highest_mark_that_the_weight_reaches_is_taken(tokens, spec):
+    assert Project({"policy": CLIMBING, "window": 1_000}).strategy("primary", tokens) == spec
+    assert Project({"policy": CLIMBING}).strategy("primary", tokens) == "microcompact"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[llm]\nmodel = 'm'\n", "[compaction]\nmarks = [0.5]\nwindow = 9\npins = ['9']\n"]
+)
+def test_settings_that_choose_no_strategy_say_so(read_from, text):
+    assert not read_from(text).chooses
+
+
+SPECS = ("microcompact", "window", "kv", "summary(max_summary_tokens=900)", "micro@0.6+kv@0.8", "window@0.7+micro@0.9")
+KEYS = {"preserve_recent": st.integers(0, 40), "keep_recent": st.integers(0, 9), "kv_target": st.integers(1, 40)}
+TABLES = st.fixed_dictionaries({}, optional={"policy": st.sampled_from(SPECS), **KEYS})
+
+
+@given(TABLES, TABLES)
+def test_the_topmost_table_that_sets_a_parameter_decides_it_in_every_strategy_that_has_it(of_all, own):
+    project = Project(of_all, {"x": own})
+    layers = [table for table in (of_all, own) if table]
+    steps = policy(next((t["policy"] for t in reversed(layers) if "policy" in t), "sliding_window")).steps
+    known = {f.name for step in steps for f in fields(step.strategy)}
+    if own.keys() & KEYS.keys() - known:
+        with pytest.raises(SpecError, match="has no such parameter"):
+            project.policy("x")
+        return
+    made = project.policy("x")
+    assert [(step.mark, step.strategy.name) for step in made.steps] == [(s.mark, s.strategy.name) for s in steps]
+    for step, plain in zip(made.steps, steps, strict=True):
+        for name in (f.name for f in fields(step.strategy)):
+            expected = next((t[name] for t in reversed(layers) if name in t), getattr(plain.strategy, name))
+            assert getattr(step.strategy, name) == expected
+
+
+# ---- models
 
 
 def test_every_key_of_the_model_is_understood(read_from):
@@ -235,76 +232,32 @@ def test_every_key_of_the_model_is_understood(read_from):
     assert (project.spec, str(project.folder)) == ("batch", "b")
 
 
-# ---- commands
+def test_a_type_may_have_a_model_and_words_of_its_own(read_from, tmp_path):
+    (tmp_path / "mine.toml").write_text('reflect_system = "You are the night clerk."\n', encoding="utf-8")
+    project = read_from(
+        "[compaction.per_type]\nprimary = { model = 'extractive' }\n"
+        "subagent = { model = 'big', prompts = 'mine.toml' }\n"
+        "[llm]\nkind = 'record:store'\nmodel = 'small'\nbase_url = 'http://127.0.0.1:9/v1'\ntemperature = 0\n"
+    )
+    assert project.of("primary").spec == "record:store"
+    assert project.of("primary").llm["kind"] == "extractive"
+    big = project.of("subagent")
+    assert (big.spec, big.llm["model"], big.llm["temperature"]) == ("record:store", "big", 0)
+    assert "night clerk" in big.prompts.reflect_system
+    assert project.of("subconscious") == project
+    assert project.described_models(["subagent", "subconscious"]).count("model=") == 2
 
 
-def compacted(capsys, *arguments):
-    assert main(["compact", str(SHORT_SESSION), "--json", *map(str, arguments)]) == 0
-    return json.loads(capsys.readouterr().out)
+def test_a_model_of_the_command_line_wins_over_that_of_a_type(read_from):
+    project = read_from("[compaction.per_type]\nprimary = { model = 'big', window = 5 }\n")
+    asked = project.asking(model="small")
+    assert asked.of("primary").llm["model"] == "small"
+    assert asked.window("primary") == 5
+    assert project.asking(base_url="http://127.0.0.1:9/v1").of("primary").llm["model"] == "big"
 
 
-def written(folder, text, name=FILE):
-    file = folder / name
-    file.write_text(text, encoding="utf-8")
-    return file
-
-
-def test_compact_without_a_strategy_takes_the_default_of_the_type(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, spec in [
-        ("primary-move", "summary"),
-        ("subconscious-novel", "sliding_reflect(preserve_recent=4)"),
-        ("subagent-etl", "sliding_window(preserve_recent=2)"),
-    ]:
-        assert main(["compact", str(runs.FIXTURES / f"{name}.jsonl"), "--json"]) == 0
-        receipt = json.loads(capsys.readouterr().out)
-        assert (receipt["strategy"], receipt["outcome"]) == (spec, "applied")
-
-
-def test_compact_takes_the_settings_of_the_working_folder_or_of_the_file_named(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    written(tmp_path, "[compaction.per_type.primary]\nstrategy = 'window'\nmin_messages = 6\n")
-    assert compacted(capsys)["strategy"] == "sliding_window(preserve_recent=6)"
-    other = written(tmp_path, "[compaction]\nstrategy = 'cull'\n", "other.toml")
-    assert compacted(capsys, "--settings", other)["strategy"] == "cull"
-    assert compacted(capsys, "--settings", other, "--strategy", "kv")["strategy"] == "key_value"
-
-
-def test_pins_of_the_settings_and_of_the_command_line_are_both_kept(capsys, tmp_path):
-    file = written(tmp_path, "[compaction]\npins = ['index:10']\n[compaction.per_type.primary]\npins = ['index:20']\n")
-    receipt = compacted(capsys, "--settings", file, "--strategy", "window", "--pin", "30", "index:40")
-    pinned = [c["position"] for c in receipt["changes"] if c.get("why") == "pinned"]
-    assert set(pinned) >= {10, 20, 30, 40}
-    assert receipt["pinned_tokens"] > 0
-
-
-@pytest.mark.parametrize("text", ["[compaction]\npins = [5]\n", "[compaction]\nmarks = 1\n", "[nonsense]\n", "["])
-def test_a_bad_file_is_one_line_on_standard_error_and_exit_code_two(capsys, tmp_path, text):
-    file = written(tmp_path, text)
-    assert main(["compact", str(SHORT_SESSION), "--settings", str(file)]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith(f"compactlab: {file}")
-    assert said.err.count("\n") == 1
-
-
-def cut_at(folder, name, text, window=20_000):
-    """Where the run of a recorded session is cut under the settings *text*."""
-    project = load(written(folder, text, f"{name}.toml"))
-    settings = Settings(strategies=("none",), window=window, project=project, jobs=1)
-    run(SHORT_SESSION, folder / name, settings)
-    [cut] = {record.index for record in Results(folder / name).records}
-    return cut
-
-
-def test_marks_of_the_settings_change_where_a_window_cuts(tmp_path):
-    [transcript] = read(SHORT_SESSION)
-    cuts = {mark: cut_at(tmp_path, f"m{mark}", f"[compaction]\nmarks = [{mark}, 0.99]\n") for mark in (0.3, 0.5, 0.8)}
-    plain = cut_at(tmp_path, "plain", "")
-    own = cut_at(tmp_path, "own", "[compaction]\nmarks = [0.9]\n[compaction.per_type.primary]\nmarks = [0.5]\n")
-    other = cut_at(tmp_path, "other", "[compaction.per_type.subagent]\nmarks = [0.5]\n")
-    assert cuts[0.3] < cuts[0.5] < cuts[0.8] == plain == other
-    assert own == cuts[0.5]
-    for mark, cut in cuts.items():
-        before, after = (runs.meter().messages(transcript.messages[:end]) for end in (cut - 2, cut))
-        assert before - 2_000 < mark * 20_000 <= after
+def test_a_batch_of_a_types_own_model_has_a_folder_of_its_own(read_from):
+    project = read_from(
+        "[compaction.per_type]\nprimary = { model = 'big' }\n[llm]\nkind = 'batch:box'\nmodel = 'small'\n"
+    )
+    assert [project.of(kind).spec for kind in ("primary", "subagent")] == ["batch:box/primary", "batch:box"]

@@ -72,7 +72,8 @@ COMMANDS = (
                 "--policy",
                 nargs="+",
                 metavar="SPEC",
-                help="strategies at marks, as STRATEGY@0.8+OTHER@0.95 (default: each at the lowest mark, and three)",
+                help="strategies at marks, as STRATEGY@0.8+OTHER@0.95, or `settings`: what those say of each type "
+                "(default: each strategy at the lowest mark, one at each of three, and the settings)",
             ),
             _arg("--overhead", type=int, default=0, metavar="N", help="tokens that each request of a replay carries"),
             _arg("--reserve", type=int, default=0, metavar="N", help="tokens of the window set aside for output"),
@@ -116,7 +117,9 @@ COMMANDS = (
         (
             *_READ,
             _COUNTER,
-            _arg("--window", type=int, default=128_000, metavar="N", help="window of the pressure curve (%(default)s)"),
+            _arg(
+                "--window", type=int, metavar="N", help="window of the pressure curve (default: settings, else 128000)"
+            ),
             _JSON,
         ),
         "compactlab inspect fixtures/transcripts/subagent-etl.jsonl --window 100000",
@@ -193,6 +196,21 @@ COMMANDS = (
             _JSON,
         ),
         "compactlab llm status",
+    ),
+    Command(
+        "settings",
+        "say what holds for each type of agent, which models are asked, and where each value comes from",
+        (
+            _SETTINGS,
+            _arg("--type", default="", metavar="TYPE", help="of this type of agent alone"),
+            _arg("--window", type=int, metavar="N", help="as `run` and the others take it"),
+            _PIN,
+            *_LLM,
+            _arg("--reader", default="", metavar="MODEL", help="as `run` takes it"),
+            _arg("--judge", default="", metavar="MODEL", help="as `run` takes it"),
+            _JSON,
+        ),
+        "compactlab settings --type subagent",
     ),
     Command(
         "list",

@@ -27,11 +27,12 @@ def main(options: Namespace) -> None:
         raise SpecError(f"--target {options.target}: expected a number of tokens above 0")
     project = load(options.settings).asking(options.llm, options.model, options.base_url)
     transcript = _only(options, project)
-    spec = options.strategy or project.strategy(transcript.agent_type)
+    project, meter = project.of(transcript.agent_type), Meter(options.counter)
     view = transcript.view(len(transcript.messages))
+    spec = options.strategy or project.strategy(transcript.agent_type, meter.messages(view))
     messages = pinned(view, (*project.pins(transcript.agent_type), *options.pin))
     model = project.model() if catalog.strategy(spec).uses_model else None
-    guard = Guard(Meter(options.counter), model=model, prompts=project.prompts)
+    guard = Guard(meter, model=model, prompts=project.prompts)
     planned = plan(messages, spec, target=options.target, guard=guard)
     if options.output and not options.dry_run:
         _write(replace(transcript, messages=planned.apply(messages), compactions=(), usage=()), options)

@@ -15,7 +15,7 @@ from compactlab.cli.input import transcripts
 from compactlab.cli.output import print_json, print_table
 from compactlab.pressure import Marks, against_recorded, first_reached, pressure, weights_in_view
 from compactlab.redaction import redacted
-from compactlab.settings import load
+from compactlab.settings import Project, load
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Transcript
 
@@ -25,6 +25,8 @@ FIGURES = ("tokens_before", "tokens_after")
 IN_FULL = 10
 """More transcripts than this are told in one row each."""
 DEFAULT = Marks()
+WINDOW = 128_000
+"""Tokens, where neither the command nor the settings name a window."""
 
 
 def main(options: Namespace) -> None:
@@ -32,7 +34,7 @@ def main(options: Namespace) -> None:
     meter = Meter(options.counter)
     project = load(options.settings)
     read = transcripts(options, project)
-    found = [inspected(transcript, meter, options.window, project.marks) for transcript in read]
+    found = [inspected(t, meter, _window(options, project, t), project.marks) for t in read]
     if options.json:
         print_json(found)
     elif len(found) > IN_FULL:
@@ -40,6 +42,13 @@ def main(options: Namespace) -> None:
     else:
         for facts in found:
             _print(facts)
+
+
+def _window(options: Namespace, project: Project, transcript: Transcript) -> int:
+    """The window that the command names, or the settings for the transcript's type, or a common one."""
+    if options.window is not None:
+        return int(options.window)
+    return project.window(transcript.agent_type) or WINDOW
 
 
 def inspected(transcript: Transcript, meter: Meter, window: int, marks: Marks = DEFAULT) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def run(
         progress(0, 0, "mining facts")
     corpus = Corpus.read([paths] if isinstance(paths, str | Path) else paths, settings)
     folder = Path(out) if out else Path("runs", f"{datetime.now():%Y%m%d-%H%M%S}-{corpus.manifest.digest()}")  # noqa: DTZ005
-    asked = models(settings, folder / SPENDING)
+    asked = models(settings, folder / SPENDING, corpus.types)
     progress = with_cost(progress, folder / SPENDING) if progress and asked.all else progress
     writer = Writer(folder, replace(corpus.manifest, **asked.names), corpus.made_by)
     try:

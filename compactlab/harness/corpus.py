@@ -19,14 +19,14 @@ from compactlab.facts import FAMILIES, mine
 from compactlab.harness import recorded
 from compactlab.harness.cuts import Cut, planned
 from compactlab.harness.models import Asked
-from compactlab.harness.options import Settings
+from compactlab.harness.options import OWN, Settings
 from compactlab.harness.places import places
 from compactlab.harness.replayed import ReplayJob, sources_of
 from compactlab.harness.session import Job
 from compactlab.harness.sources import engine, sources
 from compactlab.harness.workers import can_be_sent
 from compactlab.pins import pinned
-from compactlab.policy import policy as policy_of
+from compactlab.policy import Policy
 from compactlab.probes import hand
 from compactlab.readers import surveys
 from compactlab.records import SCORER_VERSION, Key, Manifest
@@ -64,7 +64,6 @@ class Corpus:
     @cached_property
     def manifest(self) -> Manifest:
         settings = self.settings
-        labels = settings.built_policies if settings.mode == "replay" else settings.built
         return Manifest(
             compactlab=compactlab.__version__,
             scorer=SCORER_VERSION,
@@ -73,11 +72,12 @@ class Corpus:
             seed=settings.seed,
             cuts=_told(settings),
             budgets=settings.budget_names,
-            strategies=tuple(map(repr, labels)),
+            strategies=settings.labels,
+            settings=settings.own_policies(self.types),
             corpus=self._digest(),
             sessions=tuple(t.id for t in self.transcripts if self.cuts[t.id]),
             families=FAMILIES,
-            asked_by=settings.project.described_model() if settings.uses_model else "",
+            asked_by=settings.project.described_models(self.types) if settings.asks_model(self.types) else "",
             replicates=settings.replicates,
             mode=settings.mode,
             plugins={" at the size of ".join(filter(None, label)): made for label, made in self._made_by.items()},
@@ -87,10 +87,23 @@ class Corpus:
         """How many processes: never more than sessions, and one where a strategy is the main script's own, or the model
         cannot be sent to another process.
         """
-        steps = (step.strategy for policy in self.settings.policies for step in policy_of(policy).steps)
+        steps = (step.strategy for meant in self._policies.values() for policy in meant for step in policy.steps)
         own = any(type(strategy).__module__ == "__main__" for strategy in (*self.settings.built, *steps))
         jobs = min(self.settings.jobs or os.cpu_count() or 1, len(self.transcripts))
         return 1 if own or (jobs > 1 and not can_be_sent(asked)) else jobs
+
+    @cached_property
+    def types(self) -> frozenset[str]:
+        """The types of agents that the sessions have."""
+        return frozenset(transcript.agent_type for transcript in self.transcripts)
+
+    @cached_property
+    def _policies(self) -> dict[str, list[Policy]]:
+        """By label what it means, for each of the types."""
+        if self.settings.mode != "replay":
+            return {}
+        meant = [self.settings.policies_of(kind) for kind in sorted(self.types)]
+        return {label: [policies[label] for policies in meant] for label in self.settings.labels}
 
     def _digest(self) -> str:
         """Digest of all messages and probes, wherever the files lie and whatever their format."""
@@ -109,7 +122,7 @@ class Corpus:
     def _made_by(self) -> dict[tuple[str, str], str]:
         settings = self.settings
         if settings.mode == "replay":
-            return sources_of(settings.built_policies, settings.project)
+            return sources_of(self._policies, settings.project)
         return (recorded.made_by if settings.mode == "recorded" else sources)(settings.built, settings.project)
 
     def jobs(self, done: frozenset[Key], pool: ProcessPoolExecutor | None, asked: Asked) -> list[Job]:
@@ -129,11 +142,11 @@ class Corpus:
                 self._unrelated(at),
                 self.settings.built,
                 self.settings.budget_names,
-                self.settings.project,
+                self.settings.project.of(transcript.agent_type),
                 self.settings.counter,
                 self.settings.seed,
                 self._made_by,
-                asked=asked,
+                asked=asked.of(transcript.agent_type),
             )
             jobs.append(self._in_mode(job).without(done))
         return jobs
@@ -142,8 +155,10 @@ class Corpus:
         """The job that does what the mode asks for."""
         settings, given = self.settings, {field.name: getattr(job, field.name) for field in fields(job)}
         if settings.mode == "replay":
-            window = Window(settings.window or 0, settings.overhead, settings.reserve)
-            return ReplayJob(**given, policies=settings.built_policies, window=window, priced_as=settings.priced_as)
+            kind = job.transcript.agent_type
+            window = Window(settings.window_of(kind) or 0, settings.overhead, settings.reserve)
+            policies = settings.policies_of(kind)
+            return ReplayJob(**given, policies=policies, window=window, priced_as=settings.priced_as)
         return recorded.RecordedJob(**given) if settings.mode == "recorded" else job
 
     def _unrelated(self, at: int) -> tuple[Transcript, ...]:
@@ -158,7 +173,12 @@ def _cuts(transcript: Transcript, settings: Settings, meter: Meter) -> tuple[Cut
     if settings.mode == "recorded":
         return places(transcript)
     if settings.mode == "replay":
-        return (Cut(f"replay {settings.window}", 0, 0.0),)
+        if settings.window_of(transcript.agent_type) is None:
+            expected = f"window in [compaction], or --window N; the settings have one {settings.project.windows} alone"
+            raise RunError(
+                f"{transcript.id}: no window is known for the type {transcript.agent_type!r}; expected {expected}"
+            )
+        return (Cut(f"replay {settings.window or OWN}", 0, 0.0),)
     return planned(transcript, settings.cuts, settings.window, settings.project.marks, meter)
 
 
@@ -166,11 +186,12 @@ def _told(settings: Settings) -> tuple[str, ...]:
     """The cuts as the manifest and the signature name them."""
     if settings.mode == "recorded":
         return ("recorded compactions",)
-    if settings.window is None:
+    if settings.window is None and settings.mode == "cuts":
         return tuple(f"{share:g}" for share in settings.cuts)
     more = "".join(f", {what} {n}" for what, n in (("overhead", settings.overhead), ("reserve", settings.reserve)) if n)
     priced = f", priced as {settings.priced_as}" if settings.mode == "replay" else ""
-    return (f"window {settings.window}{settings.project.marks.told}{more}{priced}",)
+    window = settings.window or f"{settings.project.windows} by the settings"
+    return (f"window {window}{settings.project.marks.told}{more}{priced}",)
 
 
 def told_apart(transcripts: Sequence[Transcript]) -> list[Transcript]:

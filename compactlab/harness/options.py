@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +31,9 @@ DEFAULT_STRATEGIES = (
     "defer",
 )
 
+OWN = "settings"
+"""The policy of a replay under which each session does what the settings say of its own type."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -40,9 +44,10 @@ class Settings:
     `agent_type` holds for all sessions; at most `limit` are read from each path. What asks a model is done `replicates`
     times: a strategy that does, and a reader's question (`project` names reader and judge).
 
-    The mode `replay` replays whole sessions in the window under `policies`: by default each strategy at the lowest
-    mark, and one strategy at each mark. `overhead` are tokens that each request carries beside messages and recorded
-    schemas, `reserve` those of the window that are set aside for output; money is counted as for the model `priced_as`.
+    The mode `replay` replays whole sessions in the window, or in that which `project` gives their type, under
+    `policies`: by default each strategy at the lowest mark, one strategy at each mark, and `settings`, where `project`
+    says what types of agents do. `overhead` are tokens that each request carries beside messages and recorded schemas,
+    `reserve` those of the window that are set aside for output; money is counted as for the model `priced_as`.
     The mode `recorded` scores compactions that real harnesses did, beside the strategies at the same places and sizes.
     """
 
@@ -84,19 +89,25 @@ class Settings:
     def _check_mode(self) -> None:
         """Refuse what has no meaning in the mode."""
         if self.mode == "replay":
-            if self.window is None:
-                raise SpecError("a replay needs a window; expected --window N, a number of tokens")
-            Window(self.window, self.overhead, self.reserve).checked()
-            if price_of(self.priced_as, prices(self.project.llm.get("prices"))) is None:
-                expected = "a model of the table of prices, or of [llm.prices]"
-                raise SpecError(f"no price of {self.priced_as!r} is known; expected {expected}")
-            _ = self.built_policies
+            self._check_replay()
         elif self.policies or self.overhead or self.reserve:
             raise SpecError("policies, overhead and reserve belong to a replay; expected --replay")
         if self.mode != "cuts" and self.budgets:
             raise SpecError(f"budgets have no meaning in the mode {self.mode}; expected none")
         if self.mode == "recorded" and self.window is not None:
             raise SpecError("recorded compactions stand at their own places; expected no window")
+
+    def _check_replay(self) -> None:
+        """Refuse windows without room, a model without a price, and policies that there are not."""
+        windows = {self.window_of(agent_type) for agent_type in ("", *self.project.types)} - {None}
+        if not windows:
+            raise SpecError("a replay needs a window; expected --window N, a number of tokens, or one in the settings")
+        for window in windows:
+            Window(window or 0, self.overhead, self.reserve).checked()
+        if price_of(self.priced_as, prices(self.project.llm.get("prices"))) is None:
+            expected = "a model of the table of prices, or of [llm.prices]"
+            raise SpecError(f"no price of {self.priced_as!r} is known; expected {expected}")
+        _ = self.labels
 
     @property
     def budget_names(self) -> tuple[str, ...]:
@@ -110,13 +121,34 @@ class Settings:
         return tuple({repr(strategy): strategy for strategy in made}.values())
 
     @cached_property
-    def built_policies(self) -> tuple[Policy, ...]:
-        """The policies of a replay, each once."""
+    def _shared(self) -> dict[str, Policy | None]:
+        """The policies of a replay by their labels, each once; None where each session has that of its type."""
         alone = self.strategies == DEFAULT_STRATEGIES
-        wanted = self.policies or (*self.strategies, *([MARKED] if alone else []))
-        return tuple({repr(built): built for built in map(policy, wanted)}.values())
+        own = [OWN] if self.project.chooses else []
+        wanted = self.policies or (*self.strategies, *([MARKED] if alone else []), *own)
+        built = [None if one == OWN else policy(one) for one in wanted]
+        return {OWN if one is None else repr(one): one for one in built}
 
     @property
-    def uses_model(self) -> bool:
-        """True if one of the strategies, or of the policies of a replay, asks a model."""
-        return any(one.uses_model for one in (self.built_policies if self.mode == "replay" else self.built))
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the rows, in order: specs of strategies, or of the policies of a replay."""
+        return tuple(self._shared if self.mode == "replay" else map(repr, self.built))
+
+    def policies_of(self, agent_type: str) -> dict[str, Policy]:
+        """The policies of a replay for sessions of a type, by their labels."""
+        return {label: self.project.policy(agent_type) if one is None else one for label, one in self._shared.items()}
+
+    def own_policies(self, agent_types: Collection[str]) -> dict[str, str]:
+        """What the policy `settings` is for each of these types; nothing where no row is called so."""
+        is_there = self.mode == "replay" and OWN in self._shared
+        return {kind: repr(self.project.policy(kind)) for kind in sorted(set(agent_types)) if is_there}
+
+    def window_of(self, agent_type: str) -> int | None:
+        """The window of a replay for sessions of a type: that of the run, or that of the settings."""
+        return self.window or self.project.window(agent_type)
+
+    def asks_model(self, agent_types: Collection[str]) -> bool:
+        """True if a strategy, or a policy of a replay of sessions of these types, asks a model."""
+        if self.mode != "replay":
+            return any(strategy.uses_model for strategy in self.built)
+        return any(one.uses_model for kind in set(agent_types) for one in self.policies_of(kind).values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -33,9 +33,9 @@ ENGINE = ("engine", "timeline", "view", "knowledge", "narrowing", "reads", "wind
 
 @dataclass(frozen=True)
 class ReplayJob(Job):
-    """A session with the policies to replay it under; `cuts` holds the one name that stands for the window."""
+    """A session with the policies to replay it under, by their labels; `cuts` holds the one name of the window."""
 
-    policies: tuple[Policy, ...] = ()
+    policies: Mapping[str, Policy] = field(default_factory=dict)
     window: Window = field(default_factory=lambda: Window(1))
     priced_as: str = cache.PRICED
 
@@ -44,8 +44,8 @@ class ReplayJob(Job):
         """The keys of its blocks, in order."""
         [cut] = self.cuts
         return [
-            Key(self.transcript.id, cut.name, repr(policy), replicate=number)
-            for policy in self.policies
+            Key(self.transcript.id, cut.name, label, replicate=number)
+            for label, policy in self.policies.items()
             for number in range(self.replicates if policy.uses_model else 1)
         ]
 
@@ -56,10 +56,9 @@ class ReplayJob(Job):
         [cut] = self.cuts
         rows, meter = Rows(self.transcript, cut, self.made_by), Meter(self.counter)
         session = Session(self.transcript, meter, self.facts, self.common)
-        policies = {repr(policy): policy for policy in self.policies}
         for key in (key for key in self.keys if key not in self.done):
             try:
-                yield self._block(key, session, policies[key.strategy], rows)
+                yield self._block(key, session, self.policies[key.strategy], rows)
             except Exception as error:  # noqa: BLE001  # a case that fails is a row with its error, not the end of the run
                 yield rows.block(key, [], "failed", f"{type(error).__name__}: {error}")
 
@@ -107,13 +106,16 @@ def told(done: Replay) -> dict[str, Any]:
     return {"window": done.window, "turns": turns, "fires": fires, "overflow_at": done.overflow_at}
 
 
-def sources_of(policies: tuple[Policy, ...], project: Project) -> dict[tuple[str, str], str]:
-    """By policy, the digest of the sources behind its block."""
+def sources_of(policies: Mapping[str, Sequence[Policy]], project: Project) -> dict[tuple[str, str], str]:
+    """By label of a policy, the digest of the sources behind its blocks; several policies have one label where each
+    type of agent has its own.
+    """
     common = [catalog.digest("metrics", name) for name in catalog.names("metrics")]
     modules = [*(f"compactlab.replay.{name}" for name in ENGINE), *(f"compactlab.{name}" for name in GUARDING)]
     common += [catalog.source_digest(module) for module in (*modules, "compactlab.policy")]
     found = {}
-    for policy in policies:
-        own = [catalog.source_digest(type(step.strategy).__module__) for step in policy.steps]
-        found[repr(policy), ""] = short([*common, *own, *(asked_by(project) if policy.uses_model else [])])
+    for label, meant in policies.items():
+        own = [catalog.source_digest(type(step.strategy).__module__) for policy in meant for step in policy.steps]
+        asks = any(policy.uses_model for policy in meant)
+        found[label, ""] = short([*common, *own, *(asked_by(project) if asks else [])])
     return found

@@ -51,11 +51,10 @@ def asked_by(project: Project) -> list[str]:
 
 
 def _code_of(project: Project) -> list[str]:
-    """The module behind a model that is code; of any other its name, which the manifest holds, must do."""
-    spec = Spec(project.spec)
-    if spec.is_outside:
-        return [spec.kind.partition(":")[0]]
-    return ["compactlab.llm.extractive"] if spec.kind == "extractive" else []
+    """The modules behind models that are code; of any other its name, which the manifest holds, must do."""
+    specs = [Spec(one.spec) for one in (project, *map(project.of, project.per_type))]
+    found = [spec.kind.partition(":")[0] for spec in specs if spec.is_outside]
+    return [*dict.fromkeys(found), *(["compactlab.llm.extractive"] if "extractive" in {s.kind for s in specs} else [])]
 
 
 def short(digests: Iterable[str]) -> str:

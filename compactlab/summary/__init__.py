@@ -13,7 +13,18 @@ from compactlab.results import Results
 from compactlab.stats import Estimate
 from compactlab.summary.budgets import Missed
 from compactlab.summary.cells import Cell, cells
-from compactlab.summary.pool import CONTROLS, OF_A_SIZE, Chance, Group, Place, Pool, by_session, mean_of, session_means
+from compactlab.summary.pool import (
+    CONTROLS,
+    OF_A_SIZE,
+    Chance,
+    Group,
+    Place,
+    Pool,
+    by_session,
+    mean_of,
+    session_means,
+    writers,
+)
 from compactlab.summary.pooled import Sums, sums
 from compactlab.summary.power import Power, power
 
@@ -167,7 +178,7 @@ def _row(pool: Pool, group: Group) -> Row:
         checked=len(values["valid"]),
         outcomes=dict(outcomes),
         errors=outcomes["failed"],
-        model=next((record.model for record in records if record.model), ""),
+        model=writers(records),
         missed=Missed(sum(not c.reached for c in found.values()), sum(c.underfilled for c in found.values())),
     )
 

@@ -13,7 +13,7 @@ from compactlab.answering.wording import DIMENSIONS
 from compactlab.records import Record
 from compactlab.results import Answered
 from compactlab.stats import Estimate
-from compactlab.summary.pool import Group, Pool, mean_of, session_means
+from compactlab.summary.pool import Group, Pool, mean_of, session_means, writers
 
 
 class Reading(NamedTuple):
@@ -56,7 +56,7 @@ def _reading(pool: Pool, group: Group, spread: float | None) -> Reading:
     answers = int(sums["answer_right"][1])
     return Reading(
         group=group,
-        model=next((record.model for record in records if record.model), ""),
+        model=writers(records),
         answers=answers,
         failed=int(sums["answer_failed"][0]),
         present=_mean(pool, records, "answer_present"),

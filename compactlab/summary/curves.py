@@ -26,7 +26,7 @@ from compactlab.front import (
 from compactlab.stats import Estimate
 from compactlab.stats.bootstrap import Pooled, Statistic, whole_of
 from compactlab.summary.points import Measured, Point, of_own_size, within_budget
-from compactlab.summary.pool import Pool
+from compactlab.summary.pool import Pool, writers
 
 WANTED = 0.9
 """The quality q of tokens@q."""
@@ -120,7 +120,7 @@ def curves(pool: Pool) -> Curves:
 def name_of(pool: Pool, strategy: str) -> str:
     """Give a strategy's label, and by which model or stand-in its text was written."""
     groups = [group for group in pool.strategies if group.strategy == strategy]
-    model = next((record.model for group in groups for record in pool.groups[group] if record.model), "")
+    model = writers(record for group in groups for record in pool.groups[group])
     return f"{strategy} ({model})" if model else strategy
 
 

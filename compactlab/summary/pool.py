@@ -161,6 +161,11 @@ def session_means(values: Mapping[Place, float | None]) -> dict[str, float]:
     return {session: mean_of(found) for session, found in by_session.items()}
 
 
+def writers(records: Iterable[Record]) -> str:
+    """Name the models that wrote what these records are about; more than one where types of agents have their own."""
+    return ", ".join(sorted({record.model for record in records if record.model}))
+
+
 def mean_of(values: Sequence[float]) -> float:
     """Give the mean of *values*, 0 of none."""
     return sum(values) / len(values) if values else 0.0

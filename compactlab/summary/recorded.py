@@ -16,7 +16,7 @@ from compactlab.records import Record
 from compactlab.stats import Estimate
 from compactlab.summary.budgets import ENOUGH
 from compactlab.summary.cells import Cell, cells
-from compactlab.summary.pool import Group, Place, Pool, by_session, mean_of, session_means
+from compactlab.summary.pool import Group, Place, Pool, by_session, mean_of, session_means, writers
 
 RECORDED = Group("recorded")
 LUCK = Group("random", "recorded")
@@ -215,5 +215,5 @@ def _standing(records: Iterable[Record]) -> Iterable[Record]:
 
 def _named(pool: Pool, group: Group) -> str:
     """A strategy and by which model its text was written."""
-    model = next((record.model for record in pool.groups[group] if record.model), "")
+    model = writers(pool.groups[group])
     return f"{group.strategy} ({model})" if model else group.strategy

@@ -19,7 +19,7 @@ from compactlab.metrics.decay import MANY
 from compactlab.records import Record
 from compactlab.stats import Estimate
 from compactlab.stats.bootstrap import SessionMean, whole, whole_of
-from compactlab.summary.pool import Pool, by_session
+from compactlab.summary.pool import Pool, by_session, writers
 from compactlab.survival import HALF, Survival, alive, survival
 
 Counts = Callable[[Record], bool]
@@ -57,7 +57,7 @@ class Row:
     @property
     def model(self) -> str:
         """What wrote the text of its compactions; empty where no model was asked."""
-        return next((record.model for record in self.heads if record.model), "")
+        return writers(self.heads)
 
     @cached_property
     def sessions(self) -> int:
