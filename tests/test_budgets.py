@@ -2,6 +2,7 @@
 
 import json
 
+import figures
 import pytest
 import runs
 
@@ -65,10 +66,9 @@ def test_controls_have_the_size_of_their_strategy_at_that_budget(results):
 
 
 def test_the_figure_joins_the_points_of_a_strategy(results):
-    axes = savings.figure(summarise(results)).axes[0]
-    named = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert {"sliding_window", "ladder(microcompact, sliding_window)"} <= set(named)
-    curves = [line for line in axes.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 2]
+    figure = savings.figure(summarise(results))
+    assert {"sliding_window", "ladder(microcompact, sliding_window)"} <= set(figures.legend(figure))
+    curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2]
     assert len(curves) >= 2
 
 

@@ -53,8 +53,9 @@ def test_run_prints_a_table_and_names_its_folder(said, tmp_path):
     lines = [line.split()[0] for line in out.splitlines() if line.split()]
     assert {"strategy", "none", "sliding_window", "bag", "null"} <= set(lines)
     names = {path.name for path in (tmp_path / "run").iterdir()}
-    written = {"manifest.json", "records.jsonl", "compactions.jsonl", "timings.jsonl"}
-    assert names == {*written, "report.md", "savings.png", "positions.png"}
+    written = {"manifest.json", "records.jsonl", "compactions.jsonl", "timings.jsonl", "origins.jsonl"}
+    kinds = ("savings", "front", "families", "positions", "kept")
+    assert names == {*written, "report.md", *(f"{kind}.{ending}" for kind in kinds for ending in ("png", "svg"))}
 
 
 def test_run_prints_json(said, tmp_path):
@@ -344,6 +345,8 @@ BAD = [
     ("Markdown nowhere", "report {run} --markdown {t}/no/x.md", "x.md"),
     ("a figure nowhere", "report {run} --figure {t}/no/x.png", "x.png"),
     ("a figure of no kind", "report {run} --figure {t}/x.xyz", "xyz"),
+    ("a kind of no figure", "report {run} --kind kept", "--figure FILE"),
+    ("a figure of another mode", "report {run} --figure {t}/x.png --kind money", "expected one of savings"),
     ("an unknown family", "facts {move} --family paths", "did you mean 'path'"),
     ("two sessions to compact", "compact {short} --strategy none", "3 sessions"),
     ("a target of nothing", "compact {move} --strategy none --target 0", "--target 0"),

@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "compactlab"
 ORDER = (
     "errors",
     "catalog",
+    "shown",
     "transcript",
     "remembered",
     "tokens",
@@ -60,6 +61,7 @@ ORDER = (
     "gate",
     "plots",
     "report",
+    "displays",
     "memory",
     "cli",
     "__main__",

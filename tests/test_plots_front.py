@@ -2,6 +2,7 @@
 
 import itertools
 
+import figures
 import matplotlib as mpl
 import pools
 import pytest
@@ -16,7 +17,6 @@ from compactlab.summary import summary_of
 from compactlab.summary.curves import curves
 from compactlab.summary.pool import Pool
 
-GREY = {"#9a9a9a", "#bbbbbb"}
 SIX = (40, 42, 44, 41, 43, 45)
 
 
@@ -49,17 +49,12 @@ def marked(axes):
     }
 
 
-def legend(figure):
-    [found] = figure.legends
-    return [text.get_text() for text in found.get_texts()]
-
-
 def test_axes_say_what_they_show_and_in_what_unit(made):
-    _, _, axes = drawn(made)
+    _, figure, axes = drawn(made)
     assert axes.get_xlabel() == "tokens saved (share of the weight before)"
-    assert axes.get_ylabel() == "load-bearing retention, bound (share of needed facts)"
-    assert "6 sessions" in axes.get_title()
-    assert axes.get_title().startswith("What is kept at each budget")
+    assert axes.get_ylabel() == "load-bearing retention, bound\n(share of needed facts)"
+    assert "6 sessions" in figures.title(figure)
+    assert figures.title(figure).startswith("What is kept at each budget")
 
 
 def test_each_ranked_point_is_drawn_and_is_full_exactly_if_it_is_on_the_front(made):
@@ -97,19 +92,20 @@ def test_each_point_has_its_interval(made):
 
 def test_controls_are_grey_lines_and_their_names_stand_in_the_legend(made):
     found, figure, axes = drawn(made)
-    lines = {line.get_label(): line for line in axes.lines}
-    for name in ("oracle", "regex_lines", "random"):
-        line = lines[f"{name}, same sizes"]
-        assert to_hex(line.get_color()) in GREY
-        assert sorted(zip(line.get_xdata(), line.get_ydata(), strict=True)) == sorted(found.control(name).values())
-    texts = legend(figure)
+    lines = [line for line in axes.lines if to_hex(line.get_color()) == figures.GREY]
+    drawn_at = [sorted(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in lines]
+    assert drawn_at == [sorted(found.control(name).values()) for name in ("oracle", "regex_lines", "random")]
+    assert len({str(line._dash_pattern) for line in lines}) == 3
+    texts = figures.legend(figure)
+    assert [text for text in texts if "same sizes" in text] == [
+        "oracle, same sizes",
+        "regex_lines, same sizes",
+        "random, same sizes",
+    ]
     assert "front of all: the full points" in texts
     assert "clear: meets no budget" in texts
     assert "nothing saved: none" in texts
     assert f"good: area {found.curves[0].hypervolume.mean:.2f}±{found.curves[0].hypervolume.half:.2f}" in texts
-    assert (
-        len({line.get_linestyle() + str(line._dash_pattern) for label, line in lines.items() if "same" in label}) == 3
-    )
 
 
 def test_a_strategy_that_meets_no_budget_is_a_hollow_point_of_its_own(made):
@@ -139,13 +135,14 @@ def test_names_of_budgets_that_lie_close_do_not_cover_each_other():
     assert all(box.x1 <= figure.bbox.width for box in boxes)
 
 
-def test_the_legend_and_the_signature_stand_outside_of_the_axes(made):
-    _, figure, axes = drawn(made)
-    [found] = figure.legends
-    assert found.get_window_extent().x0 >= axes.get_window_extent().x1
-    assert found.get_window_extent().x1 <= figure.bbox.width
-    assert " ".join(figure.get_supxlabel().split()) == " ".join(signature(summary_of(made)).split())
-    assert figure._supxlabel.get_window_extent().y1 <= axes.get_window_extent().y0
+def test_the_signature_stands_underneath(made):
+    _, figure, _ = drawn(made)
+    assert figures.signature(figure) == " ".join(signature(summary_of(made)).split())
+
+
+@pytest.mark.parametrize("width", [4.6, 6, 10])
+def test_nothing_lies_outside_of_the_figure_or_covers_anything(made, width):
+    assert figures.faults(front.figure(curves(made), summary_of(made), width)) == []
 
 
 def test_everything_drawn_lies_within_the_axes(made):
@@ -164,12 +161,12 @@ def test_more_strategies_than_colours_are_told_apart():
     _, figure, axes = drawn(pools.pool(rows))
     alike = {(line.get_marker(), line.get_color()) for line in axes.lines if line.get_marker() not in {"None", "_"}}
     assert len(alike) == 14
-    assert len(legend(figure)) == 15
+    assert len(figures.legend(figure)) == 15
 
 
 def test_without_budgets_each_strategy_is_a_point_and_the_title_says_so():
-    found, _, axes = drawn(Pool(runs.whole().results))
-    assert axes.get_title().startswith("What is kept, each strategy at its own size: 13 sessions")
+    found, figure, axes = drawn(Pool(runs.whole().results))
+    assert figures.title(figure).startswith("What is kept, each strategy at its own size: 13 sessions")
     assert set(marked(axes)) == {curve.points[0].at for curve in found.curves}
     assert list(axes.texts) == []
 

@@ -51,6 +51,8 @@ TABLES = ("main", "budgets", "answers", "pairs", "repetitions", "sessions", "spr
           "artifacts", "position", "age", "density", "miners", "recorded", "replay", "decay", "cliffs", "survival",
           "survival_families", "triggers", "money", "speed")  # fmt: skip
 
+FIGURES = ("savings", "front", "families", "positions", "kept", "survival", "survival_families", "money", "timeline")
+
 COMMANDS = (
     Command(
         "run",
@@ -101,8 +103,13 @@ COMMANDS = (
         (
             _arg("run", metavar="RUN", help="folder of a run"),
             _arg("--markdown", metavar="FILE", help="write the table and its legend as Markdown"),
-            _arg("--figure", metavar="FILE", help="write the figure of what was saved and kept (png, svg or pdf)"),
-            _arg("--front", metavar="FILE", help="write the figure of the curves over budgets and their front"),
+            _arg("--html", metavar="FILE", help="write one page: the tables, the figures, what became of each message"),
+            _arg("--share", action="store_true", help="leave all texts, names and paths out of that page"),
+            _arg(
+                "--transcripts", nargs="+", default=[], metavar="PATH", help="where they are now, if they were moved"
+            ),
+            _arg("--figure", metavar="FILE", help="write a figure (png, svg or pdf): the main one, or that of --kind"),
+            _arg("--kind", default="", choices=FIGURES, metavar="NAME", help=f"which figure: {', '.join(FIGURES)}"),
             _arg("--lost", metavar="SPEC", help="list the needed facts that this strategy lost, instead of the table"),
             _arg(
                 "--table", nargs="+", choices=TABLES, metavar="NAME", help=f"print these instead: {', '.join(TABLES)}"

@@ -27,24 +27,28 @@ def main(options: Namespace) -> None:
         _tables(report, options.table, as_json=options.json)
     elif options.json:
         print_json(report.told)
-    elif not (options.markdown or options.figure or options.front):
+    elif not (options.markdown or options.html or options.figure):
         print_report(report)
 
 
 def _write(report: Report, options: Namespace) -> None:
-    """Write the page and the figures that were asked for."""
+    """Write the pages and the figures that were asked for."""
+    if options.html:
+        from compactlab.report import page
+
+        found = page.save(report, options.html, paths=options.transcripts, share=options.share)
+        for session, why in found.missing.items():
+            sys.stderr.write(f"compactlab: {session}: its messages are not shown, {why}\n")
+    elif options.share or options.transcripts:
+        raise SpecError("--share and --transcripts tell of a page; expected --html FILE too")
     if options.markdown:
         Path(options.markdown).write_text(report.markdown(), encoding="utf-8")
-    if (options.figure or options.front) and report.mode != "cuts":
-        raise SpecError(f"a run in the mode {report.mode} has no such figure; expected one that cuts sessions")
+    if options.kind and not options.figure:
+        raise SpecError(f"--kind {options.kind} names a figure; expected --figure FILE with it")
     if options.figure:
-        from compactlab.plots import savings
+        from compactlab.plots.canvas import write
 
-        savings.save(report.summary, options.figure)
-    if options.front:
-        from compactlab.plots import front
-
-        front.save(report.curves, report.summary, options.front)
+        write(report.figure(options.kind), options.figure)
 
 
 def _tables(report: Report, names: Sequence[str], *, as_json: bool) -> None:

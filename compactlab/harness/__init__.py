@@ -21,7 +21,7 @@ from compactlab.harness.workers import pool_of
 from compactlab.llm.build import settle
 from compactlab.llm.recorded import Missing
 from compactlab.records import Block
-from compactlab.results import Results, Writer
+from compactlab.results import Results, Writer, origins
 
 __all__ = ["DEFAULT_STRATEGIES", "Settings", "run"]
 
@@ -54,6 +54,7 @@ def run(
     asked = models(settings, folder / SPENDING, corpus.types)
     progress = with_cost(progress, folder / SPENDING) if progress and asked.all else progress
     writer = Writer(folder, replace(corpus.manifest, **asked.names), corpus.made_by)
+    origins.save(folder, corpus.transcripts)
     try:
         with pool_of(corpus.workers(asked)) as pool:
             lacking = _write(writer, corpus.jobs(writer.done, pool, asked), pool, progress)

@@ -10,62 +10,72 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compactlab.metrics.position import TENTHS
-from compactlab.plots._canvas import COLOURS, GREY, MARKERS, signed, write
+from compactlab.plots.canvas import WIDE, Named, begun, dodged, finished, key, tidy, titled, write
+from compactlab.plots.families import shown_rows
+from compactlab.plots.palette import Style, styles
+from compactlab.signature import signature
+from compactlab.stats import Estimate
 from compactlab.summary import Row, Summary
 from compactlab.summary.pool import Group, Pool
-from compactlab.summary.positions import Kept, by_age, by_tenth, youngest
+from compactlab.summary.positions import shares, youngest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_BESIDE = 8.0  # inches from which on both parts stand in one row
 
-def figure(pool: Pool, summary: Summary) -> Figure:
-    """Draw bound retention by tenth and by age, shares from 0 to 1; of several budgets the one nearest to 20 %."""
-    from matplotlib.figure import Figure as Canvas
 
-    canvas = Canvas(figsize=(11, 4.8), layout="constrained")
-    left, right = canvas.subplots(1, 2, sharey=True)
-    rows = _shown(summary)
+def figure(pool: Pool, summary: Summary, width: float = WIDE) -> Figure:
+    """Draw bound retention by tenth and by age, shares from 0 to 1; of several budgets the one nearest to 20 %.
+
+    *width* is in inches; a narrow figure has the two parts one under the other.
+    """
+    beside = width >= _BESIDE
+    made = begun(width, 4.6 if beside else 8)
+    first, second = made.subplots(1 if beside else 2, 2 if beside else 1, sharey=True, squeeze=False).flat
+    named = draw((first, second), pool, summary)
+    where = f"{summary.at_risk:,} facts at risk in {summary.cuts} cuts of {summary.sessions} sessions"
+    titled(made, f"Where facts are lost: {where}")
+    return finished(made, signature(summary), named)
+
+
+def draw(axes: tuple[Any, Any], pool: Pool, summary: Summary) -> list[Named]:
+    """Draw into two axes that are there, by tenth and by age; what is drawn is given back with its names."""
+    first, second = axes
+    rows = shown_rows(summary)
+    looks = styles(row.label for row in rows)
     tenths = [str(n) for n in range(1, TENTHS + 1)]
-    spans = sorted({span for row in rows for span in by_age(pool, _group(row))}, key=youngest)
-    for i, row in enumerate(rows):
-        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
-        style = {"color": colour, "marker": marker} if row.label != "none" else {"color": GREY, "marker": None}
-        _line(left, by_tenth(pool, _group(row)), tenths, {**style, "label": row.name})
-        _line(right, by_age(pool, _group(row)), spans, style)
-    _dressed(left, tenths, "tenth of the weight before the cut, 1 the oldest")
-    _dressed(right, spans, "turns of the agent since the last mention")
-    left.set_ylabel("bound retention (share of facts at risk)")
-    canvas.suptitle(f"Where facts are lost: {summary.at_risk:,} at risk in {summary.cuts} cuts", fontsize=11)
-    if left.get_legend_handles_labels()[0]:
-        canvas.legend(frameon=False, fontsize=8.5, loc="outside right upper")
-    return signed(canvas, summary)
+    found = [tuple(shares(pool, _group(row), metric) for metric in ("position_bound", "age_bound")) for row in rows]
+    spans = sorted({span for _, ages in found for span in ages}, key=youngest)
+    for row, (places, ages), aside in zip(rows, found, dodged(len(rows)), strict=True):
+        _line(first, places, tenths, (row, looks[row.label], aside))
+        _line(second, ages, spans, (row, looks[row.label], aside))
+    _dressed(first, tenths, "tenth of the weight before the cut, 1 the oldest")
+    _dressed(second, spans, "turns of the agent since the last mention")
+    first.set_ylabel("bound retention (share of facts at risk)")
+    return [key(looks[row.label], row.name) for row in rows]
 
 
 def _group(row: Row) -> Group:
     return Group(row.label, "", row.budget)
 
 
-def _shown(summary: Summary) -> list[Row]:
-    """`none`, and the strategies that saved anything, at one budget."""
-    budgets = summary.manifest.budgets
-    one = min(budgets, key=lambda budget: abs(float(budget) - 20)) if budgets else ""
-    rows = [row for row in summary.rows if not row.is_control and row.budget in {"", one}]
-    return [row for row in rows if row.label == "none" or row.saved.mean > 0]
-
-
-def _line(axes: Any, found: Kept, keys: list[str], style: dict[str, Any]) -> None:  # noqa: ANN401  # untyped library
-    at = [(i, found[key][0] / found[key][1]) for i, key in enumerate(keys) if key in found]
-    axes.plot([i for i, _ in at], [share for _, share in at], lw=1.3, ms=5, **style)
+def _line(axes: Any, found: dict[str, Estimate], keys: list[str], of: tuple[Row, Style, float]) -> None:  # noqa: ANN401  # untyped library
+    """A line with its intervals, a little aside of those of the others."""
+    row, style, aside = of
+    at = [(i + aside, found[key]) for i, key in enumerate(keys) if key in found]
+    axes.plot([x for x, _ in at], [e.mean for _, e in at], lw=1.3, ms=4.5, label=row.name, **style.both())
+    lows = [max(0.0, e.mean - (e.half or 0.0)) for _, e in at]
+    highs = [min(1.0, e.mean + (e.half or 0.0)) for _, e in at]
+    axes.vlines([x for x, _ in at], lows, highs, color=style.colour, lw=0.7, alpha=0.45)
 
 
 def _dressed(axes: Any, keys: list[str], name: str) -> None:  # noqa: ANN401  # same
-    axes.set_xticks(range(len(keys)), keys, fontsize=6)
+    axes.set_xticks(range(len(keys)), keys)
     axes.set_xlabel(name)
     axes.set_ylim(-0.03, 1.03)
-    axes.grid(color="#e5e5e5", lw=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)
+    axes.tick_params(axis="x", labelsize=6.5)
 
 
 def save(pool: Pool, summary: Summary, path: str | Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from compactlab.plots.canvas import WIDE
 from compactlab.records import Mode
 from compactlab.report import answers, modes, pairs
 from compactlab.report.section import Section, markdown
@@ -14,6 +16,9 @@ from compactlab.results import Results
 from compactlab.summary import Summary, summary_of
 from compactlab.summary.curves import Curves, curves
 from compactlab.summary.pool import Pool
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Report:
@@ -57,20 +62,27 @@ class Report:
             return "\n".join(pages)
         return "\n".join([to_markdown(self.summary, self.sentences), *pages])
 
-    def save_figures(self, folder: Path) -> None:
-        """Draw `savings.png`, `positions.png`, and for a run with budgets `front.png`, into *folder*.
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures that the run has something to show in, the main one first."""
+        from compactlab.report import figures
 
-        A run that does not cut sessions has no such figures.
+        return figures.names(self)
+
+    def figure(self, name: str = "", width: float = WIDE) -> Figure:
+        """Draw the figure of that name, or the main one, *width* inches wide; see `report.figures`.
+
+        `SpecError` for a name that the run has not.
         """
-        if self.mode != "cuts":
-            return
-        from compactlab.plots import front, savings
-        from compactlab.plots import positions as of_positions
+        from compactlab.report import figures
 
-        savings.save(self.summary, folder / "savings.png")
-        of_positions.save(self.pool, self.summary, folder / "positions.png")
-        if self.summary.manifest.budgets:
-            front.save(self.curves, self.summary, folder / "front.png")
+        return figures.figure(self, name, width)
+
+    def save_figures(self, folder: Path) -> None:
+        """Draw every figure that the run has into *folder*, as PNG and SVG."""
+        from compactlab.report import figures
+
+        figures.save(self, folder)
 
 
 def publish(results: Results) -> Report:

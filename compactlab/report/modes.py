@@ -74,12 +74,13 @@ def tables(report: Report, names: Sequence[str] = ()) -> list[Section]:
         if name not in known:
             raise SpecError(f"table {name!r} is none of a run in the mode {mode}; expected some of {', '.join(known)}")
     wanted = names or [name for name in known if name != "main"]
-    signed = _signature(report)
+    signed = signature_line(report)
     found = [section for name in wanted for section in known[name](report)]
     return [section._replace(signature=signed) for section in found if section.rows]
 
 
-def _signature(report: Report) -> str:
+def signature_line(report: Report) -> str:
+    """Give the line that says how the numbers of a run were made, whatever it did with its sessions."""
     return _of_replays(report.pool) if report.results.manifest.mode == "replay" else signature(report.summary)
 
 

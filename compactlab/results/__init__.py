@@ -5,7 +5,7 @@
   a row `outcome` that says how many rows follow, then a row a score.
 - `compactions.jsonl`: the facts that each cut needed, with their stories; what each strategy kept, edited and made, so
   that a run can be scored again without running, and what became of each of those facts.
-- `timings.jsonl`: seconds; all that is not repeatable stands here alone.
+- `timings.jsonl`: seconds; it and `origins.jsonl`, where each session was read, hold all that is not repeatable.
 
 A run that is killed and started again keeps its complete blocks, drops the unfinished one, goes on, and ends with the
 same bytes. Blocks that a plug-in made whose source has changed since are made again. Blocks that wait for a model's

@@ -1,0 +1,231 @@
+"""One session under one policy, turn by turn: how full the window is, when the policy fired, what that freed.
+
+The line is what was sent at each turn, up to the window, with the marks as dashed lines. A fire is an arrow from what
+stood in the view to what was left of it; one that changed nothing is a hollow marker. Where the agent was allowed less
+output than usual the turn is shaded, where its answer was cut short there is a tick at the bottom, and where a request
+did not fit the session ends in a cross.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from compactlab.errors import SpecError
+from compactlab.plots.canvas import INK, QUIET, WIDE, Named, begun, finished, halo, key, tidy, titled, write
+from compactlab.plots.palette import Style, styles
+from compactlab.policy import policy
+from compactlab.pressure import OUTPUT_LIMIT, Marks
+from compactlab.records import Key, decoded
+from compactlab.replay import Fire, Replay, Turn
+from compactlab.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PANEL = 2.0  # inches of height of one policy
+_LABELS = 0.075  # of the axis, the least room between two labels of fires
+_NARROWED = "#f3e3b3"
+_ENDED = "#b00020"
+
+
+class Timeline(NamedTuple):
+    """What is drawn of one replay; all weights in tokens. `overflow` says that the session ended before its end."""
+
+    session: str
+    policy: str
+    window: int
+    marks: tuple[float, ...]
+    turns: tuple[Turn, ...]
+    fires: tuple[Fire, ...]
+    overflow: bool
+
+
+def of_replay(replay: Replay, marks: Marks | None = None) -> Timeline:
+    """Take what is drawn of a replay; *marks* are those that it was made with."""
+    kind = (marks or Marks()).of(replay.transcript.agent_type)
+    shown = (replay.transcript.id, repr(replay.policy), replay.window, tuple(replay.policy.at(kind)))
+    return Timeline(*shown, replay.turns, replay.fires, overflow=bool(replay.overflow))
+
+
+class _Told(msgspec.Struct):
+    window: int
+    turns: list[tuple[int, int, int, int, int, int]]
+    fires: list[dict[str, Any]]
+    overflow_at: int | None = None
+
+
+class _Line(msgspec.Struct):
+    key: Key
+    left: _Told
+
+
+def of_run(results: Results, session: str = "") -> list[Timeline]:
+    """Take one session of a run of replays from its folder, under every policy; by default the one that fired most.
+
+    `SpecError` if the run holds no such session, or is none of replays.
+    """
+    if results.manifest.mode != "replay":
+        raise SpecError(
+            f"a run in the mode {results.manifest.mode} has no timeline; expected one that replays sessions"
+        )
+    found = [line for line in _lines(results) if line.key.replicate == 0]
+    fires: dict[str, int] = {}
+    for line in found:
+        fires[line.key.session] = fires.get(line.key.session, 0) + len(line.left.fires)
+    session = session or max(sorted(fires), key=lambda name: fires[name], default="")
+    if session not in fires:
+        raise SpecError(f"session {session!r} is none of the run; expected one of {', '.join(sorted(fires))}")
+    return [_timeline(line) for line in found if line.key.session == session]
+
+
+def _lines(results: Results) -> Iterator[_Line]:
+    path = results.folder / "compactions.jsonl"
+    for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
+        yield decoded(line, _Line)
+
+
+def _timeline(line: _Line) -> Timeline:
+    of, told = line.key.strategy, line.left
+    turns = tuple(Turn(*turn, calls_over=0, pass_=0) for turn in told.turns)
+    fires = tuple(msgspec.convert([fire.get(name) for name in Fire._fields], Fire) for fire in told.fires)
+    own = tuple(step.mark for step in policy(of).steps if step.mark is not None)
+    marks = own or tuple(sorted({fire.mark for fire in fires if not fire.forced}))
+    return Timeline(line.key.session, of, told.window, marks, turns, fires, overflow=told.overflow_at is not None)
+
+
+def figure(timelines: Sequence[Timeline], signature: str, width: float = WIDE) -> Figure:
+    """Draw one session under some policies, one under the other on the same axes; *width* is in inches."""
+    made = begun(width, 0.8 + _PANEL * max(1, len(timelines)))
+    parts = made.subplots(max(1, len(timelines)), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    looks = looks_of(timelines)
+    named: dict[str, Named] = {}
+    for axes, timeline in zip(parts, timelines, strict=False):
+        named |= {entry.words: entry for entry in draw(axes, timeline, looks)}
+        axes.set_title(_told(timeline), loc="left", fontsize=8.5, color=INK)
+    parts[-1].set_xlabel("turn of the agent")
+    if timelines:
+        titled(made, f"{timelines[0].session} in a window of {timelines[0].window:,} tokens")
+    return finished(made, signature, list(named.values()))
+
+
+def _told(timeline: Timeline) -> str:
+    """How many turns there were, and what came of the fires."""
+    outcomes = Counter(fire.outcome for fire in timeline.fires)
+    fires = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
+    return f"{timeline.policy}: {len(timeline.turns)} turns, {f'fires: {fires}' if fires else 'no fire'}"
+
+
+def looks_of(timelines: Sequence[Timeline]) -> dict[str, Style]:
+    """Give the styles of all strategies that fired."""
+    return styles(fire.strategy for timeline in timelines for fire in timeline.fires)
+
+
+def draw(axes: Any, timeline: Timeline, looks: dict[str, Style]) -> list[Named]:  # noqa: ANN401  # matplotlib is untyped
+    """Draw into axes that are there; what is drawn is given back with its names, for a legend."""
+    sent = [turn.tokens / 1_000 for turn in timeline.turns]
+    [line] = axes.plot(range(1, len(sent) + 1), sent, color=INK, lw=1.2, zorder=3)
+    named = [Named(line, "sent at each turn")]
+    named += _bounds(axes, timeline)
+    named += _narrowing(axes, timeline)
+    named += _fires(axes, timeline, looks)
+    if timeline.overflow:
+        last = max([*sent, timeline.window / 1_000])
+        how = {"color": _ENDED, "marker": "X", "ms": 9, "linestyle": "none", "zorder": 6}
+        [cross] = axes.plot(len(sent) + 1, last, **how)
+        named.append(Named(cross, "did not fit: the session ends"))
+    axes.set_xlim(0, max(2, len(sent) + 2))
+    axes.set_ylim(0, 1.22 * max([timeline.window / 1_000, *sent]))
+    axes.set_ylabel("thousand tokens", fontsize=8.5)
+    tidy(axes)
+    return named
+
+
+def _bounds(axes: Any, timeline: Timeline) -> list[Named]:  # noqa: ANN401  # same
+    """The window and the marks, as lines; each mark is named at its end."""
+    full = timeline.window / 1_000
+    window = axes.axhline(full, color=INK, lw=1.6, zorder=2)
+    named = [Named(window, "window")]
+    for mark in timeline.marks:
+        line = axes.axhline(mark * full, color=QUIET, lw=0.8, ls=(0, (4, 3)), zorder=1)
+        named = [named[0], Named(line, "marks")]
+    said = ", ".join(f"{mark:g}" for mark in timeline.marks)
+    if said:
+        place = {"xy": (1, timeline.marks[0] * full), "xycoords": ("axes fraction", "data"), "va": "top", "ha": "right"}
+        how = {"fontsize": 6.5, "color": QUIET, "xytext": (-2, -1), "textcoords": "offset points", "zorder": 7}
+        axes.annotate(f"marks {said}", **how, **place).set_path_effects(halo())
+    return named
+
+
+def _narrowing(axes: Any, timeline: Timeline) -> list[Named]:  # noqa: ANN401  # same
+    """Shade the turns with less output than usual, and mark those whose answer was cut."""
+    from matplotlib.patches import Patch
+
+    narrowed = [i for i, turn in enumerate(timeline.turns, 1) if turn.allowance < OUTPUT_LIMIT]
+    cut = [i for i, turn in enumerate(timeline.turns, 1) if turn.cut]
+    named: list[Named] = []
+    if narrowed:
+        how = {"facecolors": _NARROWED, "lw": 0, "zorder": 0, "transform": axes.get_xaxis_transform()}
+        axes.broken_barh([(i - 0.5, 1) for i in narrowed], (0, 1), **how)
+        named.append(Named(Patch(facecolor=_NARROWED), "less output allowed"))
+    if cut:
+        [ticks] = axes.plot(cut, [0] * len(cut), "|", color=_ENDED, ms=11, mew=1.6, zorder=4, clip_on=False)
+        named.append(Named(ticks, "answer cut short"))
+    return named
+
+
+def _fires(axes: Any, timeline: Timeline, looks: dict[str, Style]) -> list[Named]:  # noqa: ANN401  # same
+    """An arrow for each fire that changed the view, a hollow marker for the others, and words where there is room."""
+    named: list[Named] = []
+    for strategy in dict.fromkeys(fire.strategy for fire in timeline.fires):
+        style = looks[strategy]
+        own = [fire for fire in timeline.fires if fire.strategy == strategy]
+        for full in (True, False):
+            axes.plot(*_places(timeline, own, full=full), linestyle="none", ms=6, zorder=5, **style.point(full=full))
+        at, before = _places(timeline, own, full=True)
+        after = [(fire.tokens_after + _overhead(timeline, fire)) / 1_000 for fire in own if fire.applied]
+        axes.vlines(at, after, before, color=style.colour, lw=1.5, zorder=4)
+        axes.plot(at, after, linestyle="none", marker=7, color=style.colour, ms=5, zorder=4)
+        named.append(key(style, strategy, line=False))
+    if not all(fire.applied for fire in timeline.fires):
+        named.append(key(Style(INK, "o"), "hollow: a fire that changed nothing", full=False, line=False))
+    _freed(axes, timeline)
+    return named
+
+
+def _places(timeline: Timeline, fires: Sequence[Fire], *, full: bool) -> tuple[list[int], list[float]]:
+    """Where fires stand that changed the view, or that did not: the turn behind them, what stood before them."""
+    found = [fire for fire in fires if fire.applied == full]
+    return [fire.turn + 1 for fire in found], [
+        (fire.tokens_before + _overhead(timeline, fire)) / 1_000 for fire in found
+    ]
+
+
+def _freed(axes: Any, timeline: Timeline) -> None:  # noqa: ANN401  # same
+    """Write from what to what over the fires, where there is room."""
+    room = _LABELS * max(2, len(timeline.turns) + 2) * WIDE / axes.get_figure(root=True).get_figwidth()
+    last = -room
+    for fire in (fire for fire in timeline.fires if fire.applied and fire.turn - last >= room):
+        last = fire.turn
+        over = _overhead(timeline, fire)
+        before, after = (fire.tokens_before + over) / 1_000, (fire.tokens_after + over) / 1_000
+        place = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 6.5}
+        said = axes.annotate(f"{before:.0f} → {after:.0f}", (fire.turn + 1, before), color=INK, zorder=7, **place)
+        said.set_path_effects(halo())
+
+
+def _overhead(timeline: Timeline, fire: Fire) -> int:
+    """What the request behind a fire carried beside the view; 0 where no request followed."""
+    if fire.turn >= len(timeline.turns):
+        return 0
+    last = [other for other in timeline.fires if other.turn == fire.turn][-1]
+    return max(0, timeline.turns[fire.turn].tokens - last.tokens_after)
+
+
+def save(timelines: Sequence[Timeline], signature: str, path: str | Path) -> None:
+    """Write the figure; the ending of *path* (png, svg, pdf) says how."""
+    write(figure(timelines, signature), path)
