@@ -20,12 +20,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from compactlab import catalog, history
+from compactlab import catalog, history, shown
 from compactlab.llm import Metered, Model
 from compactlab.llm.prompts import DEFAULT, Prompts
 from compactlab.receipt import Change, Outcome, Receipt
@@ -58,6 +58,12 @@ class Compaction(NamedTuple):
 
     messages: Messages
     receipt: Receipt
+
+    def _repr_html_(self) -> str:
+        return shown.html(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ANN401  # IPython's own printer
+        shown.pretty(self, printer, cycle)
 
 
 def compact(

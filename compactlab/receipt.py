@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from compactlab import shown
+
 Outcome = Literal["applied", "skipped", "rejected", "failed", "deferred"]
 OUTCOMES: tuple[Outcome, ...] = ("applied", "skipped", "rejected", "failed", "deferred")
 Action = Literal["kept", "edited", "dropped", "made"]
@@ -56,6 +58,9 @@ class Receipt(msgspec.Struct, frozen=True):
     model_calls: int = 0
     model_tokens: int = 0
     fell_back: bool = False
+
+    _repr_html_ = shown.html
+    _repr_pretty_ = shown.pretty
 
     @property
     def saved(self) -> float:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from compactlab import shown
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -80,6 +82,9 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     synthetic: bool = False
     pinned: bool = False
     timestamp: str | None = None
+
+    _repr_html_ = shown.html
+    _repr_pretty_ = shown.pretty
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -185,6 +190,9 @@ class Transcript(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     origins: tuple[Origin, ...] = ()
     intake: Intake = Intake()
     header: dict[str, Any] = {}
+
+    _repr_html_ = shown.html
+    _repr_pretty_ = shown.pretty
 
     def view(self, position: int) -> Messages:
         """The messages that stood in the agent's context just before `messages[position]`."""

@@ -68,7 +68,7 @@ ORDER = (
 )
 
 # The catalog is what finds plug-ins: it loads them, and asks what a strategy is, when it is called and not before.
-LATE = {("catalog", "strategies")}
+LATE = {("catalog", "strategies"), ("shown", "displays")}
 
 # A strategy sees what an agent has: nothing that mines, matches or scores what it will be measured by.
 BLIND = ("strategies", "peers")

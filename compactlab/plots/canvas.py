@@ -134,6 +134,8 @@ def finished(figure: Figure, signature: str, entries: Sequence[Named] = ()) -> F
         text.set_text(filled(said, int((width - right - 0.7) * _TITLE_LETTERS)) if text.get_gid() == _TITLE else said)
     engine.execute(figure)  # once, and not again for each file
     figure.set_layout_engine("none")
+    for legend in figure.legends:
+        legend.set_in_layout(True)  # a notebook cuts a figure to what is in its layout
     figure.set_dpi(shown_at)
     return figure
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from compactlab import shown
 from compactlab.policy import Policy
 from compactlab.probes.mined import Home, UseKind
 from compactlab.receipt import Outcome
@@ -141,6 +142,9 @@ class Replay:
     overflow_at: int | None = None
     supplied: int = 0
     sent: tuple[Sent, ...] = ()
+
+    _repr_html_ = shown.html
+    _repr_pretty_ = shown.pretty
 
     def view(self, turn: int) -> Messages:
         """What was sent at the turn of that index, without the overhead; results stand in messages of their own."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compactlab import shown
 from compactlab.plots.canvas import WIDE
 from compactlab.records import Mode
 from compactlab.report import answers, modes, pairs
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 class Report:
     """What can be told of a run: the summary, the tables behind it, sentences, figures; each is made when asked for."""
+
+    _repr_html_ = shown.html
+    _repr_pretty_ = shown.pretty
 
     def __init__(self, results: Results) -> None:
         self.results: Results = results

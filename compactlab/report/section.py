@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from compactlab import shown
 from compactlab.stats import Estimate
 
 
@@ -21,6 +22,12 @@ class Section(NamedTuple):
     legend: str
     words: tuple[str, ...] = ()
     signature: str = ""
+
+    def _repr_html_(self) -> str:
+        return shown.html(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ANN401  # IPython's own printer
+        shown.pretty(self, printer, cycle)
 
 
 def markdown(section: Section) -> str:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from compactlab import shown
 from compactlab.answering import Answer
 from compactlab.errors import RunError
 from compactlab.matching import Verdict
@@ -63,6 +64,9 @@ class Results:
 
     unread: tuple[str, ...] = ()
     pending: tuple[str, ...] = ()
+
+    _repr_html_ = shown.html
+    _repr_pretty_ = shown.pretty
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
