@@ -127,7 +127,7 @@ COMMANDS = (
             _arg("--jobs", type=int, default=0, metavar="N", help="worker processes (default: one a core)"),
             _JSON,
         ),
-        "compactlab tune fixtures/transcripts --type subagent --write compactlab.toml",
+        "compactlab tune fixtures/transcripts --write compactlab.toml",
     ),
     Command(
         "inspect",
