@@ -18,6 +18,7 @@ def main(options: Namespace) -> None:
     with watched() as progress:
         found = tune(options.paths, _options(options), options.out, progress)
     print_warnings(found.unread)
+    found.folder.mkdir(parents=True, exist_ok=True)  # nothing is tried for types of too few sessions
     (found.folder / "report.md").write_text(tuned.to_markdown(found), encoding="utf-8")
     written = advice.written(found, options.write) if options.write else ()
     if options.json:
