@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from compactlab.errors import SpecError
+from compactlab.errors import SpecError, UnknownName
 from compactlab.plots.canvas import INK, QUIET, WIDE, Named, begun, finished, halo, key, tidy, titled, write
 from compactlab.plots.palette import Style, styles
 from compactlab.policy import policy
@@ -93,9 +93,16 @@ def _timeline(line: _Line) -> Timeline:
     of, told = line.key.strategy, line.left
     turns = tuple(Turn(*turn, calls_over=0, pass_=0) for turn in told.turns)
     fires = tuple(msgspec.convert([fire.get(name) for name in Fire._fields], Fire) for fire in told.fires)
-    own = tuple(step.mark for step in policy(of).steps if step.mark is not None)
-    marks = own or tuple(sorted({fire.mark for fire in fires if not fire.forced}))
+    marks = _own_marks(of) or tuple(sorted({fire.mark for fire in fires if not fire.forced}))
     return Timeline(line.key.session, of, told.window, marks, turns, fires, overflow=told.overflow_at is not None)
+
+
+def _own_marks(label: str) -> tuple[float, ...]:
+    """The marks in a policy's spec; none where the label is no spec: the row `settings`, a strategy that is not here."""
+    try:
+        return tuple(step.mark for step in policy(label).steps if step.mark is not None)
+    except (SpecError, UnknownName):
+        return ()
 
 
 def figure(timelines: Sequence[Timeline], signature: str, width: float = WIDE) -> Figure:
