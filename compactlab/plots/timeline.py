@@ -98,7 +98,7 @@ def _timeline(line: _Line) -> Timeline:
 
 
 def _own_marks(label: str) -> tuple[float, ...]:
-    """The marks in a policy's spec; none where the label is no spec: the row `settings`, a strategy that is not here."""
+    """The marks in a policy's spec; none of a label that is no spec: the row `settings`, a strategy that is gone."""
     try:
         return tuple(step.mark for step in policy(label).steps if step.mark is not None)
     except (SpecError, UnknownName):
