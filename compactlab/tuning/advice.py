@@ -1,7 +1,7 @@
 """Writes what tuning advises into a settings file, and leaves all else in it as it stands: comments, order, spaces.
 
-The table is `[compaction.per_type.TYPE]`. A policy of one strategy is written as `strategy`, its parameters and
-`marks`, one of several as `policy`. What the advice rests on stands as a comment behind the first key, without a date:
+The table is `[compaction.per_type.TYPE]`. A policy of one strategy is written as `strategy` and its parameters, one of
+several as `policy`, either with `marks`: an agent is warned where something would be done. What the advice rests on stands as a comment behind the first key, without a date:
 the same sessions give the same file. Keys that said something else of the same are taken out.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Make = Callable[[], AbstractTable]
 
 OWN = (*CHOOSING, *PARAMETERS)
-"""Keys that an advice writes, or takes out; `marks` besides, where it has marks of its own."""
+"""Keys that an advice writes, or takes out; `marks` besides, unless nothing is to be done."""
 
 
 def written(tuning: Tuning, path: str | Path) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def keys(spec: str, marks: Marks) -> dict[str, Any]:
     >>> keys("sliding_window(preserve_recent=40)@0.7", Marks())
     {'strategy': 'sliding_window', 'preserve_recent': 40, 'marks': [0.7, 0.95]}
     >>> keys("microcompact@0.5+summary@0.8", Marks())
-    {'policy': 'microcompact(keep_recent=5)@0.5+summary(preserve_recent=10)@0.8'}
+    {'policy': 'microcompact(keep_recent=5)@0.5+summary(preserve_recent=10)@0.8', 'marks': [0.5, 0.8, 0.95]}
     >>> keys("none", Marks())
     {'strategy': 'none'}
     """
@@ -83,11 +83,12 @@ def keys(spec: str, marks: Marks) -> dict[str, Any]:
     if not built.steps:
         return {"strategy": "none"}
     [*before, step] = built.steps
+    own_marks = sorted({*(mark for mark in built.at(marks) if mark < marks.last), marks.last})
     if before or (step.mark is not None and step.mark > marks.last):
-        return {"policy": "+".join(map(_told, built.steps))}
+        return {"policy": "+".join(map(_told, built.steps)), "marks": own_marks}
     own = _parameters(step.strategy)
     given = {"strategy": _spec(step.strategy, set(own)), **own}
-    return given if step.mark is None else given | {"marks": sorted({step.mark, marks.last})}
+    return given if step.mark is None else given | {"marks": own_marks}
 
 
 def _parameters(strategy: Strategy) -> dict[str, Any]:
