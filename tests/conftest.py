@@ -2,6 +2,8 @@
 
 import gc
 import os
+import shutil
+import tempfile
 
 import pytest
 import runs
@@ -12,6 +14,18 @@ from compactlab.cli import main
 settings.register_profile("plain", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "plain")
+
+
+def pytest_configure(config):
+    """Make the folder that all processes of this run share; those that are started for it inherit its name."""
+    if not hasattr(config, "workerinput"):
+        os.environ[runs.SHARED] = tempfile.mkdtemp(prefix="compactlab-tests-")
+
+
+def pytest_unconfigure(config):
+    """Take that folder away."""
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ[runs.SHARED], ignore_errors=True)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from compactlab import history
 from compactlab.facts import mine
 from compactlab.harness import Settings, run
+from compactlab.llm.locks import locked
 from compactlab.metrics import Case
 from compactlab.probes.hand import HandProbes, load
 from compactlab.probes.mined import AtRisk, matcher_of
@@ -28,6 +29,7 @@ CHECKOUT = Path(__file__).parent.parent
 FIXTURES = CHECKOUT / "fixtures" / "transcripts"
 TRANSCRIPTS = sorted(path for path in FIXTURES.glob("*.jsonl") if not path.name.endswith(".probes.jsonl"))
 STRATEGIES = ("none", "microcompact", "sliding_window")
+SHARED = "COMPACTLAB_TESTS_FOLDER"
 SHORT = ("primary-move", "subagent-etl", "subconscious-novel")
 
 
@@ -45,6 +47,12 @@ def scratch():
     folder = Path(tempfile.mkdtemp(prefix="compactlab-tests-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+@cache
+def shared():
+    """A folder of all processes that run the tests; `conftest` makes it, and takes it away."""
+    return Path(os.environ[SHARED])
 
 
 def command(*arguments, **options):
@@ -124,5 +132,10 @@ def case(name, share):
 
 @cache
 def everything():
-    """Make the run of the README, all recorded sessions under every strategy, and give its report."""
-    return Report(run(FIXTURES, scratch() / "everything", Settings(jobs=2)))
+    """Make the run of the README, all recorded sessions under every strategy, once; give its report."""
+    folder, done = shared() / "everything", shared() / "everything.done"
+    with locked(shared() / "everything.lock"):
+        if not done.exists():
+            run(FIXTURES, folder, Settings(jobs=2))
+            done.touch()
+    return Report(Results(folder))
