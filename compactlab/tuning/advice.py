@@ -1,8 +1,9 @@
 """Writes what tuning advises into a settings file, and leaves all else in it as it stands: comments, order, spaces.
 
 The table is `[compaction.per_type.TYPE]`. A policy of one strategy is written as `strategy` and its parameters, one of
-several as `policy`, either with `marks`: an agent is warned where something would be done. What the advice rests on stands as a comment behind the first key, without a date:
-the same sessions give the same file. Keys that said something else of the same are taken out.
+several as `policy`, either with `marks`: an agent is warned where something would be done. What the advice rests on
+stands as a comment behind the first key, without a date: the same sessions give the same file. Keys that said something
+else of the same are taken out.
 """
 
 from __future__ import annotations
