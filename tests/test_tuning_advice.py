@@ -15,8 +15,8 @@ from compactlab.errors import SpecError
 from compactlab.harness import Settings, run
 from compactlab.policy import policy
 from compactlab.pressure import Marks
-from compactlab.settings import load
-from compactlab.tuning import Goal, advice
+from compactlab.settings import advised, load
+from compactlab.tuning import Goal, Options, advice, tune
 from compactlab.tuning.candidates import Space
 
 BEFORE = """# how our agents compact
@@ -218,3 +218,10 @@ def test_a_type_without_advice_is_told_and_nothing_written(tmp_path, capsys):
     assert f"no advice to write into {file}" in capsys.readouterr().out
     assert not file.exists()
     assert options().goal == Goal()
+
+
+@pytest.mark.study
+def test_what_the_package_advises_is_what_tuning_finds_on_the_recorded_sessions(tmp_path):
+    types = [one for one in tune(runs.FIXTURES, Options(), tmp_path).types if one.advice]
+    told = {one.agent_type: (advice.keys(one.advice, Marks()), advice.evidence(one)) for one in types}
+    assert advised() == told
