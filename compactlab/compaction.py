@@ -45,12 +45,13 @@ NOTHING = Compacted(())
 
 @dataclass(frozen=True)
 class Guard:
-    """What a compaction is checked by: meter and rule sets; the model that a strategy may call, and its prompts."""
+    """What a compaction is checked by: meter and rule sets; the model that a strategy may call, its prompts, a seed."""
 
     meter: Meter = field(default_factory=Meter)
     rules: tuple[RuleSet, ...] = ("openai", "anthropic")
     model: Model | None = None
     prompts: Prompts = DEFAULT
+    seed: int = 0
 
 
 class Compaction(NamedTuple):
@@ -97,7 +98,9 @@ def compact(
     if previous is not None and previous.result == _digest(repaired.messages, repr(built), target):
         return job.unchanged("skipped", "nothing new since the last pass")
     originals, alternates = _numbered(repaired.messages), "strict" in guard.rules
-    context = Context(guard.meter, target, model, originals, alternates=alternates, prompts=guard.prompts)
+    context = Context(
+        guard.meter, target, model, originals, alternates=alternates, prompts=guard.prompts, seed=guard.seed
+    )
     try:
         given = _checked(built.compact(context.originals, context), context.originals)
     except Exception as error:  # noqa: BLE001  # any fault of a strategy is an outcome, never the end of a run

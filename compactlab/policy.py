@@ -75,6 +75,11 @@ class Policy:
         """True if one of its strategies calls a model."""
         return any(step.strategy.uses_model for step in self.steps)
 
+    @property
+    def stochastic(self) -> bool:
+        """True if one of its strategies draws by a seed."""
+        return any(step.strategy.stochastic for step in self.steps)
+
     def at(self, marks: Marks) -> dict[float, Strategy]:
         """Give each strategy by its mark, rising; *marks* are those of the type of agent."""
         return {marks.values[0] if step.mark is None else step.mark: step.strategy for step in self.steps}

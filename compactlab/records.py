@@ -21,8 +21,8 @@ class Key(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which block: session, cut (a share of its assistant messages, or a window), strategy or control.
 
     `size_of` is the strategy whose size a control has; `budget` the share of the weight, in per cent, that the strategy
-    was to meet, empty without one; `replicate` counts the repetitions of a strategy that asks a model, from 0. The
-    strategy `facts` is no strategy: its block says what was at risk and needed at the cut.
+    was to meet, empty without one; `replicate` counts, from 0, the repetitions of a strategy that asks a model or draws
+    by a seed. The strategy `facts` is no strategy: its block says what was at risk and needed at the cut.
     """
 
     session: str

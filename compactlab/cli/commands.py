@@ -78,7 +78,9 @@ COMMANDS = (
             *_LLM,
             _arg("--reader", metavar="MODEL", help="a model that answers the hand-made probes from what was kept"),
             _arg("--judge", metavar="MODEL", help="a model that grades its answers where exact match cannot"),
-            _arg("--replicates", type=int, default=1, metavar="N", help="ask models so many times (%(default)s)"),
+            _arg(
+                "--replicates", type=int, default=1, metavar="N", help="repeat what asks models or draws (%(default)s)"
+            ),
             _arg("--out", metavar="DIR", help="folder of the run; the same again goes on (default runs/TIME-DIGEST)"),
             _arg("--seed", type=int, default=0, metavar="N", help="seed of the random control (default %(default)s)"),
             _arg("--jobs", type=int, default=0, metavar="N", help="worker processes (default: one a core)"),

@@ -41,8 +41,8 @@ class Settings:
 
     `budgets` are per cents of the weight before a cut that each strategy is to meet in turn. `pins` and those of
     `project` (what a settings file says) protect messages in every session; `jobs` 0 means one process a core. An
-    `agent_type` holds for all sessions; at most `limit` are read from each path. What asks a model is done `replicates`
-    times: a strategy that does, and a reader's question (`project` names reader and judge).
+    `agent_type` holds for all sessions; at most `limit` are read from each path. What asks a model, or draws by a seed,
+    is done `replicates` times: a strategy that does, and a reader's question (`project` names reader and judge).
 
     The mode `replay` replays whole sessions in the window, or in that which `project` gives their type, under
     `policies`: by default each strategy at the lowest mark, one strategy at each mark, and `settings`, where `project`

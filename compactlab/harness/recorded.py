@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from compactlab import catalog, history
 from compactlab.compaction import Compaction
 from compactlab.harness.cuts import Cut
-from compactlab.harness.labels import Label, labels
+from compactlab.harness.labels import Label, labels, once
 from compactlab.harness.places import CLEARED, NAME, UNSEEN, Sent, beyond, harness_of, sent
 from compactlab.harness.rows import Rows
 from compactlab.harness.session import Job, _Session
@@ -50,7 +50,7 @@ class RecordedJob(Job):
     @property
     def keys(self) -> list[Key]:
         """The keys of its blocks, in the order in which they are written; a place that is skipped has one."""
-        rows = labels_at_place(self.strategies, self.replicates)
+        rows = labels_at_place(self.strategies, self.times)
         return [
             Key(self.transcript.id, cut.name, *label)
             for cut in self.cuts
@@ -66,13 +66,13 @@ class RecordedJob(Job):
                 yield from session.at_place(index, wanted)
 
 
-def labels_at_place(strategies: Sequence[Strategy], replicates: int = 1) -> list[Label]:
+def labels_at_place(strategies: Sequence[Strategy], times: Callable[[Strategy], int] = once) -> list[Label]:
     """The blocks of one place: those of a cut without budgets, and `recorded` with its controls before the strategies.
 
     >>> [label.strategy for label in labels_at_place(()) if not label.size_of]
     ['facts', 'recorded', 'bag', 'null']
     """
-    rows = labels(strategies, (), replicates)
+    rows = labels(strategies, (), times)
     own = [Label(NAME), *(Label(control, NAME) for control in OF_A_SIZE)]
     first = 1 + sum(strategy.name == "none" for strategy in strategies)
     return [*rows[:first], *own, *rows[first:]]
@@ -143,12 +143,12 @@ class _Places(_Session):
         }
         yield from (Score(metric, tokens) for metric, tokens in figures.items() if tokens is not None)
 
-    def _compacted(self, spec: str, budget: str, replicate: int, case: Case) -> Compaction | ModelError:
+    def _compacted(self, key: Key, case: Case) -> Compaction | ModelError:
         """What the harness left, or what a strategy makes of the same to the same weight."""
-        if spec == NAME:
+        if key.strategy == NAME:
             return Compaction(self.left, self._receipt(case))
         same = 100 * self.meter.messages(self.left) / case.tokens  # per cent, exact enough to give the tokens again
-        return super()._compacted(spec, budget or repr(same), replicate, case)
+        return super()._compacted(replace(key, budget=key.budget or repr(same)), case)
 
     def _receipt(self, case: Case) -> Receipt:
         """What the harness did, as far as it is known."""

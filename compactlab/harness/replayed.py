@@ -46,7 +46,7 @@ class ReplayJob(Job):
         return [
             Key(self.transcript.id, cut.name, label, replicate=number)
             for label, policy in self.policies.items()
-            for number in range(self.replicates if policy.uses_model else 1)
+            for number in range(self.times(policy))
         ]
 
     def blocks(self) -> Iterator[Block]:
@@ -64,7 +64,8 @@ class ReplayJob(Job):
 
     def _block(self, key: Key, session: Session, policy: Policy, rows: Rows) -> Block:
         answers = Answers(self.model, key.replicate, in_parts=False) if policy.uses_model else None
-        guard = Guard(session.meter, model=answers, prompts=self.project.prompts)
+        seed = self.drawn_by(key, policy)
+        guard = Guard(session.meter, model=answers, prompts=self.project.prompts, seed=seed)
         window = self.window._replace(overhead=self.window.overhead + schemas(self.transcript, session.meter))
         done = replayed(session, policy, window, guard, self.project.marks)
         if answers and answers.lacks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from compactlab.llm.extractive import Extractive
 from compactlab.metrics import Case, Score, Trial
 from compactlab.metrics.distortion import mutated
 from compactlab.metrics.position import standing
+from compactlab.policy import Policy
 from compactlab.probes.decoys import decoys_needed
 from compactlab.probes.hand import HandProbes, Probe
 from compactlab.probes.mined import AtRisk, matcher_of
@@ -39,8 +41,8 @@ from compactlab.summary.budgets import budget_tokens
 from compactlab.tokens import Meter
 from compactlab.transcript import Messages, Transcript
 
-_Left = dict[tuple[str, str, int], Compaction | ModelError]
-"""By strategy, budget and repetition what a pass came to, or which reply it lacks."""
+_Left = dict[Key, Compaction | ModelError]
+"""By the key of a strategy's case what a pass came to, or which reply it lacks."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Job:
     @property
     def keys(self) -> list[Key]:
         """The keys of its blocks, in the order in which they are written."""
-        rows = labels(self.strategies, self.budgets, self.replicates)
+        rows = labels(self.strategies, self.budgets, self.times)
         return [
             Key(self.transcript.id, cut.name, *label)
             for cut in self.cuts
@@ -83,11 +85,18 @@ class Job:
         """Make its blocks that are not done, in order."""
         return scored(self)
 
-    @property
-    def replicates(self) -> int:
-        """How often a strategy that asks a model is run; once where the model is code."""
+    def times(self, one: Strategy | Policy) -> int:
+        """How often a strategy or policy is run: repeated if it draws, or asks a model that is no code; else once."""
         asked = self.asked
-        return asked.replicates if asked and asked.model and asked.model.name != Extractive.name else 1
+        varies = one.stochastic or (one.uses_model and asked and asked.model and asked.model.name != Extractive.name)
+        return asked.replicates if asked and varies else 1
+
+    def drawn_by(self, key: Key, one: Strategy | Policy) -> int:
+        """The seed of a strategy or policy that draws, another in each case and repetition; 0 for any other."""
+        if not one.stochastic:
+            return 0
+        case = f"{self.seed}|{key.session}|{key.cut}|{key.budget}|{key.replicate}"
+        return int.from_bytes(hashlib.sha256(case.encode("utf-8", "surrogatepass")).digest()[:6])
 
     @property
     def complete(self) -> bool:
@@ -183,10 +192,10 @@ class _Session:
     def _block(self, key: Key, case: Case, rows: Rows, left: _Left) -> Block:
         if key.strategy in {"bag", "null"}:
             return self._floor(key, case, rows)
-        case_of = (key.size_of or key.strategy, key.budget, key.replicate)
+        case_of = msgspec.structs.replace(key, strategy=key.size_of or key.strategy, size_of="")
         started = time.perf_counter()
         if case_of not in left:
-            left[case_of] = self._compacted(*case_of, case)
+            left[case_of] = self._compacted(case_of, case)
         seconds = time.perf_counter() - started
         compaction = left[case_of]
         if isinstance(compaction, ModelError):
@@ -231,12 +240,13 @@ class _Session:
         place = f"{key.session}|{key.cut}"
         return case.cached(("answers", messages), lambda: examiner.examine(messages, questions, place))
 
-    def _compacted(self, spec: str, budget: str, replicate: int, case: Case) -> Compaction | ModelError:
+    def _compacted(self, key: Key, case: Case) -> Compaction | ModelError:
         """The compaction, or which reply it lacks."""
-        strategy = next(s for s in self.job.strategies if repr(s) == spec)
-        target = budget_tokens(budget, case.tokens) if budget else None
-        answers = Answers(self.model, replicate) if strategy.uses_model else None
-        guard = Guard(self.meter, model=answers, prompts=self.job.project.prompts)
+        strategy = next(s for s in self.job.strategies if repr(s) == key.strategy)
+        target = budget_tokens(key.budget, case.tokens) if key.budget else None
+        answers = Answers(self.model, key.replicate) if strategy.uses_model else None
+        seed = self.job.drawn_by(key, strategy)
+        guard = Guard(self.meter, model=answers, prompts=self.job.project.prompts, seed=seed)
         compaction = compact(case.base, strategy, target=target, guard=guard)
         return (answers and answers.lacks) or compaction
 

@@ -38,6 +38,7 @@ class Context:
     `target` is the weight in tokens that the whole result should not pass, or None; `originals` are the messages as
     they were before any earlier step of the same compaction. `alternates` says that person and agent must take turns in
     what comes out: a tail then begins with a person's words. `prompts` are the words that a model is asked in.
+    `seed` is what a `stochastic` strategy draws by: another number in each case and repetition, each the same again.
     """
 
     meter: Meter
@@ -46,17 +47,20 @@ class Context:
     originals: Messages = ()
     alternates: bool = False
     prompts: Prompts = DEFAULT
+    seed: int = 0
 
 
 @dataclass(frozen=True, repr=False)
 class Strategy:
     """Base of every strategy: subclass it as a frozen dataclass with `repr=False` and write `compact`.
 
-    `parameter_aliases` are further names of fields, as old settings write them; `uses_model` says whether it calls one.
+    `parameter_aliases` are further names of fields, as old settings write them; `uses_model` says whether it calls one,
+    `stochastic` whether it draws by the context's seed: a run then repeats it, as it does what asks a model.
     """
 
     parameter_aliases: ClassVar[dict[str, str]] = {}
     uses_model: ClassVar[bool] = False
+    stochastic: ClassVar[bool] = False
 
     def compact(self, messages: Messages, context: Context) -> Compacted:
         """Give back the messages that remain; never called with a broken pair of call and result."""

@@ -46,10 +46,15 @@ class Ladder(Strategy):
         """True if one of the rungs does."""
         return any(catalog.strategy(step).uses_model for step in self.steps)
 
+    @property
+    def stochastic(self) -> bool:  # type: ignore[override]  # same
+        """True if one of the rungs is."""
+        return any(catalog.strategy(step).stochastic for step in self.steps)
+
     def compact(self, messages: Messages, context: Context) -> Compacted:
         held = {i: messages[i] for i in sorted(protected(messages))}
         climbed = self._climbed(messages, held, context)
-        if self.uses_model:
+        if self.uses_model or self.stochastic:
             return climbed
         messages = tuple(climbed.messages)
         for _ in range(ROUNDS):  # what a later rung removed may free an earlier one: climb until nothing changes
