@@ -7,13 +7,17 @@ from msgspec.structs import replace
 
 from compactlab.harness import Settings, run
 from compactlab.readers import read, write
-from compactlab.results.origins import digest, load, save
+from compactlab.results.origins import Origin, digest, load, save
 from compactlab.transcript import Text
+
+
+def origin(transcript, path=None):
+    return Origin(transcript.id, transcript.path if path is None else path, digest(transcript))
 
 
 def folder_of(tmp_path):
     """Make a folder that says where the three short sessions are."""
-    save(tmp_path, read(runs.short_transcripts()))
+    save(tmp_path, [origin(transcript) for transcript in read(runs.short_transcripts())])
     return tmp_path
 
 
@@ -35,7 +39,7 @@ def test_a_file_that_is_gone_or_says_something_else_is_told_of(tmp_path):
     texts.mkdir()
     for transcript in (one, two, three):
         write([transcript], texts / f"{transcript.id}.jsonl")
-    save(tmp_path, [replace(t, path=str(texts / f"{t.id}.jsonl")) for t in (one, two)] + [replace(three, path="")])
+    save(tmp_path, [*(origin(t, str(texts / f"{t.id}.jsonl")) for t in (one, two)), origin(three, "")])
     (texts / f"{one.id}.jsonl").unlink()
     write([replace(two, messages=two.messages[:-1])], texts / f"{two.id}.jsonl")
     found = load(tmp_path)

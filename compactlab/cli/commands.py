@@ -84,6 +84,7 @@ COMMANDS = (
             _arg("--out", metavar="DIR", help="folder of the run; the same again goes on (default runs/TIME-DIGEST)"),
             _arg("--seed", type=int, default=0, metavar="N", help="seed of the random control (default %(default)s)"),
             _arg("--jobs", type=int, default=0, metavar="N", help="worker processes (default: one a core)"),
+            _arg("--executor", default="", metavar="NAME", help="dask, or dask:ADDRESS: let a cluster work"),
             _JSON,
         ),
         'compactlab run fixtures/transcripts --strategies microcompact "sliding_window(preserve_recent=4)"',

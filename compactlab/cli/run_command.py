@@ -66,6 +66,7 @@ def _settings(options: Namespace) -> Settings:
         counter=options.counter,
         seed=options.seed,
         jobs=options.jobs,
+        executor=options.executor,
         probes=tuple(Path(file) for file in options.probes),
         pins=tuple(options.pin),
         project=project.asking(options.llm, options.model, options.base_url),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 import compactlab
 from compactlab.errors import RunError, TranscriptError
-from compactlab.facts import FAMILIES, mine
+from compactlab.facts import FAMILIES
 from compactlab.harness import recorded
 from compactlab.harness.cuts import Cut, planned
 from compactlab.harness.models import Asked
@@ -24,11 +24,13 @@ from compactlab.harness.places import places
 from compactlab.harness.replayed import ReplayJob, sources_of
 from compactlab.harness.session import Job
 from compactlab.harness.sources import engine, sources
-from compactlab.harness.workers import can_be_sent
+from compactlab.harness.spool import Place, Spool, Spooled
+from compactlab.harness.tasks import Task
+from compactlab.harness.workers import can_be_sent, in_order
 from compactlab.pins import pinned
 from compactlab.policy import Policy
 from compactlab.probes import hand
-from compactlab.readers import surveys
+from compactlab.readers import sifted
 from compactlab.records import SCORER_VERSION, Key, Manifest
 from compactlab.replay import Window
 from compactlab.tokens import Meter
@@ -40,26 +42,36 @@ FOREIGN = 2
 
 @dataclass(frozen=True)
 class Corpus:
-    """The transcripts of a run with their probes, and what is known only of all of them together."""
+    """The sessions of a run, in a spool, with their probes, and what is known only of all of them together."""
 
     settings: Settings
-    transcripts: tuple[Transcript, ...]
+    spool: Spool
+    sessions: tuple[Spooled, ...]
     probes: dict[str, tuple[hand.Probe, ...]]
-    cuts: dict[str, tuple[Cut, ...]]
     unread: tuple[str, ...]
 
     @classmethod
-    def read(cls, paths: Iterable[str | Path], settings: Settings) -> Corpus:
+    def read(cls, paths: Iterable[str | Path], settings: Settings, spool: Spool) -> Corpus:
+        """Read the sessions at *paths* into the spool, one after the other."""
         types = settings.agent_type or settings.project.agent_types
-        readings = surveys(paths, agent_type=types, limit=settings.limit)
-        found = told_apart([transcript for reading in readings for transcript in reading.transcripts])
-        ordered = tuple(_pinned(t, settings) for t in sorted(found, key=lambda t: t.id))
         meter = Meter(settings.counter)
-        cuts = {t.id: _cuts(t, settings, meter) for t in ordered}
-        if settings.mode == "recorded" and not any(cuts.values()):
+
+        def keep(transcript: Transcript) -> Spooled:
+            whole = _pinned(transcript, settings)
+            return spool.put(whole, _cuts(whole, settings, meter))
+
+        readings = sifted(paths, keep, agent_type=types, limit=settings.limit)
+        found = told_apart([session for reading in readings for session in reading.transcripts])
+        ordered = tuple(sorted(found, key=lambda session: session.id))
+        if settings.mode == "recorded" and not any(session.cuts for session in ordered):
             raise RunError(f"no compaction is recorded in any of {len(ordered)} sessions; expected one to score")
         unread = (line for reading in readings for line in reading.unread)
-        return cls(settings, ordered, probes_of(ordered, settings.probes), cuts, tuple(unread))
+        return cls(settings, spool, ordered, probes_of(ordered, settings.probes), tuple(unread))
+
+    @property
+    def transcripts(self) -> tuple[Transcript, ...]:
+        """All sessions, read into memory."""
+        return tuple(self.spool.place(session).transcript() for session in self.sessions)
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -75,7 +87,7 @@ class Corpus:
             strategies=settings.labels,
             settings=settings.own_policies(self.types),
             corpus=self._digest(),
-            sessions=tuple(t.id for t in self.transcripts if self.cuts[t.id]),
+            sessions=tuple(session.id for session in self.sessions if session.cuts),
             families=FAMILIES,
             asked_by=settings.project.described_models(self.types) if settings.asks_model(self.types) else "",
             replicates=settings.replicates,
@@ -89,13 +101,17 @@ class Corpus:
         """
         steps = (step.strategy for meant in self._policies.values() for policy in meant for step in policy.steps)
         own = any(type(strategy).__module__ == "__main__" for strategy in (*self.settings.built, *steps))
-        jobs = min(self.settings.jobs or os.cpu_count() or 1, len(self.transcripts))
-        return 1 if own or (jobs > 1 and not can_be_sent(asked)) else jobs
+        jobs = min(self.settings.jobs or os.cpu_count() or 1, len(self.sessions))
+        alone = own or ((jobs > 1 or self.settings.executor) and not can_be_sent(asked))
+        if alone and self.settings.executor:
+            what = "a strategy of the main script" if own else "the model"
+            raise RunError(f"{what} cannot be sent to {self.settings.executor}; expected one of a module")
+        return 1 if alone else jobs
 
     @cached_property
     def types(self) -> frozenset[str]:
         """The types of agents that the sessions have."""
-        return frozenset(transcript.agent_type for transcript in self.transcripts)
+        return frozenset(session.agent_type for session in self.sessions)
 
     @cached_property
     def _policies(self) -> dict[str, list[Policy]]:
@@ -106,12 +122,11 @@ class Corpus:
         return {label: [policies[label] for policies in meant] for label in self.settings.labels}
 
     def _digest(self) -> str:
-        """Digest of all messages and probes, wherever the files lie and whatever their format."""
+        """Digest of all that was said and of all probes, wherever the files lie and whatever their format."""
         whole = hashlib.sha256()
-        for transcript in self.transcripts:
-            story = (transcript.id, transcript.agent_type, transcript.messages, *transcript.compactions)
-            for part in (story, self.probes.get(transcript.id)):
-                whole.update(repr(part).encode("utf-8", "surrogatepass"))
+        for session in self.sessions:
+            told = (session.id, session.agent_type, session.digest, session.pinned, self.probes.get(session.id))
+            whole.update(repr(told).encode("utf-8", "surrogatepass"))
         return whole.hexdigest()[:12]
 
     def made_by(self, key: Key) -> str:
@@ -125,31 +140,30 @@ class Corpus:
             return sources_of(self._policies, settings.project)
         return (recorded.made_by if settings.mode == "recorded" else sources)(settings.built, settings.project)
 
-    def jobs(self, done: frozenset[Key], pool: ProcessPoolExecutor | None, asked: Asked) -> list[Job]:
-        """One job a session, with its facts and what other sessions say of them."""
-        messages = [transcript.messages for transcript in self.transcripts]
-        facts = list(pool.map(mine, messages) if pool else map(mine, messages))
-        spread = Counter(value for found in facts for value in {fact.value for fact in found})
-        jobs = []
-        for at, transcript in enumerate(self.transcripts):
-            common = frozenset(fact.value for fact in facts[at] if spread[fact.value] > 2)
+    def mine(self, pool: Executor | None, ahead: int) -> None:
+        """Mine the facts of all sessions, by the processes that there are."""
+        places = map(self.spool.place, self.sessions)
+        self.spool.count(digests for _, digests in in_order(pool, Place.mined, places, ahead))
+
+    def tasks(self, done: frozenset[Key], asked: Asked) -> Iterator[Task]:
+        """One piece of work a session."""
+        for at, session in enumerate(self.sessions):
             job = Job(
-                transcript,
-                facts[at],
-                self.cuts[transcript.id],
-                self.probes.get(transcript.id, ()),
-                common,
-                self._unrelated(at),
+                session.light,
+                (),
+                session.cuts,
+                self.probes.get(session.id, ()),
+                frozenset(),
+                (),
                 self.settings.built,
                 self.settings.budget_names,
-                self.settings.project.of(transcript.agent_type),
+                self.settings.project.of(session.agent_type),
                 self.settings.counter,
                 self.settings.seed,
                 self._made_by,
-                asked=asked.of(transcript.agent_type),
+                asked=asked.of(session.agent_type),
             )
-            jobs.append(self._in_mode(job).without(done))
-        return jobs
+            yield Task(self._in_mode(job).without(done), self.spool.place(session), tuple(self._unrelated(at)))
 
     def _in_mode(self, job: Job) -> Job:
         """The job that does what the mode asks for."""
@@ -161,11 +175,27 @@ class Corpus:
             return ReplayJob(**given, policies=policies, window=window, priced_as=settings.priced_as)
         return recorded.RecordedJob(**given) if settings.mode == "recorded" else job
 
-    def _unrelated(self, at: int) -> tuple[Transcript, ...]:
+    def _unrelated(self, at: int) -> Iterator[Place]:
         """The next sessions of other stories, going round: deterministic, and spread over all."""
-        after = (*self.transcripts[at + 1 :], *self.transcripts[:at])
-        mine_too = self.transcripts[at].cluster
-        return tuple(t for t in after if t.cluster != mine_too)[:FOREIGN]
+        every, steps = len(self.sessions), self._steps
+        step = steps[at] or every
+        for _ in range(FOREIGN):
+            if step >= every:
+                return
+            yield self.spool.place(self.sessions[(at + step) % every])
+            behind = (at + step + 1) % every
+            step += 1 + (steps[behind] if self.sessions[behind].cluster == self.sessions[at].cluster else 0)
+
+    @cached_property
+    def _steps(self) -> list[int]:
+        """For each session how many steps it is to the next of another story, going round; 0 if there is none."""
+        stories = [session.cluster for session in self.sessions]
+        steps = [0] * len(stories)
+        if len(set(stories)) > 1:
+            for at in (*reversed(range(len(stories))), *reversed(range(len(stories)))):
+                behind = (at + 1) % len(stories)
+                steps[at] = 1 if stories[behind] != stories[at] else steps[behind] + 1
+        return steps
 
 
 def _cuts(transcript: Transcript, settings: Settings, meter: Meter) -> tuple[Cut, ...]:
@@ -194,7 +224,7 @@ def _told(settings: Settings) -> tuple[str, ...]:
     return (f"window {window}{settings.project.marks.told}{more}{priced}",)
 
 
-def told_apart(transcripts: Sequence[Transcript]) -> list[Transcript]:
+def told_apart(transcripts: Sequence[Spooled]) -> list[Spooled]:
     """Lead ids that sessions of several folders share by the folder's name; the same session twice is an error."""
     held = Counter(t.id for t in transcripts)
     named = [t if held[t.id] == 1 else replace(t, id=f"{Path(t.path).parent.name}/{t.id}") for t in transcripts]
@@ -204,7 +234,7 @@ def told_apart(transcripts: Sequence[Transcript]) -> list[Transcript]:
     return named
 
 
-def probes_of(transcripts: Sequence[Transcript], files: Sequence[Path]) -> dict[str, tuple[hand.Probe, ...]]:
+def probes_of(transcripts: Sequence[Spooled], files: Sequence[Path]) -> dict[str, tuple[hand.Probe, ...]]:
     """Probes by session: those beside its file, and those of *files* named after it."""
     found: dict[str, tuple[hand.Probe, ...]] = defaultdict(tuple)
     for transcript in transcripts:

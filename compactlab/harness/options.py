@@ -10,6 +10,7 @@ from pathlib import Path
 from compactlab import catalog
 from compactlab.errors import SpecError
 from compactlab.harness.cuts import SHARES
+from compactlab.harness.workers import checked
 from compactlab.llm.prices import price_of, prices
 from compactlab.metrics.cache import PRICED
 from compactlab.policy import MARKED, Policy, policy
@@ -40,7 +41,8 @@ class Settings:
     """How to run: strategies as specs or objects, cuts as shares of the assistant messages or by a window in tokens.
 
     `budgets` are per cents of the weight before a cut that each strategy is to meet in turn. `pins` and those of
-    `project` (what a settings file says) protect messages in every session; `jobs` 0 means one process a core. An
+    `project` (what a settings file says) protect messages in every session; `jobs` 0 means one process a core, and
+    `executor` is empty for processes of this machine, `dask` or `dask:ADDRESS` for a cluster (docs/scale.md). An
     `agent_type` holds for all sessions; at most `limit` are read from each path. What asks a model, or draws by a seed,
     is done `replicates` times: a strategy that does, and a reader's question (`project` names reader and judge).
 
@@ -69,6 +71,7 @@ class Settings:
     overhead: int = 0
     reserve: int = 0
     priced_as: str = PRICED
+    executor: str = ""
 
     def __post_init__(self) -> None:
         if not self.strategies:
@@ -84,6 +87,7 @@ class Settings:
         if not all(0 < budget < 100 for budget in self.budgets):
             raise SpecError(f"budgets {list(self.budgets)}: expected per cents between 0 and 100, such as 10,20")
         counter(self.counter)
+        checked(self.executor)
         self._check_mode()
 
     def _check_mode(self) -> None:

@@ -21,8 +21,8 @@ from compactlab.readers._files import Source as Source
 from compactlab.readers._lines import Line as Line
 from compactlab.readers._lines import Lines as Lines
 from compactlab.readers._lines import read_json as read_json
+from compactlab.readers._paths import Read, Wanted, collected, streamed
 from compactlab.readers._paths import Reading as Reading
-from compactlab.readers._paths import Wanted, collected, streamed
 from compactlab.readers._sessions import default_agent_type as default_agent_type
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ def survey(
     agent_type: str | Mapping[str, str] = "",
     limit: int | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Reading:
+) -> Reading[Transcript]:
     """Read as `read` does, and say also which files of a folder were passed over.
 
     *progress* is called with the path of each file before it is read.
     """
-    return collected([path], Wanted(format, agent_type, limit, progress))[0]
+    return collected([path], Wanted(format, agent_type, limit, progress), _whole)[0]
 
 
 def surveys(
@@ -71,9 +71,24 @@ def surveys(
     agent_type: str | Mapping[str, str] = "",
     limit: int | None = None,
     progress: Callable[[str], None] | None = None,
-) -> list[Reading]:
+) -> list[Reading[Transcript]]:
     """Survey several paths, each session once though several of them lead to it; *limit* is that of each path."""
-    return collected(paths, Wanted(None, agent_type, limit, progress))
+    return collected(paths, Wanted(None, agent_type, limit, progress), _whole)
+
+
+def sifted(
+    paths: Iterable[str | os.PathLike[str]],
+    keep: Callable[[Transcript], Read],
+    *,
+    agent_type: str | Mapping[str, str] = "",
+    limit: int | None = None,
+) -> list[Reading[Read]]:
+    """Survey as `surveys` does, and hold of each transcript only what *keep* makes of it, a struct with id and path."""
+    return collected(paths, Wanted(None, agent_type, limit), keep)
+
+
+def _whole(transcript: Transcript) -> Transcript:
+    return transcript
 
 
 def stream(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -31,10 +31,22 @@ PROBES = ".probes.jsonl"
 DATA_SET = "hf:"
 
 
-class Reading(NamedTuple):
+class Named(Protocol):
+    """A transcript, or what is kept of one."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+
+
+Read = TypeVar("Read", bound=Named)
+
+
+class Reading(NamedTuple, Generic[Read]):
     """What was read from a path, and, one line each, which files of a folder were not, and why."""
 
-    transcripts: tuple[Transcript, ...]
+    transcripts: tuple[Read, ...]
     unread: tuple[str, ...]
 
 
@@ -50,15 +62,20 @@ class Wanted(NamedTuple):
     progress: Callable[[str], None] | None = None
 
 
-def collected(paths: Iterable[str | os.PathLike[str]], wanted: Wanted) -> list[Reading]:
-    """All transcripts of each path, with ids that are unique in it; `TranscriptError` if one has none.
+def collected(
+    paths: Iterable[str | os.PathLike[str]], wanted: Wanted, keep: Callable[[Transcript], Read]
+) -> list[Reading[Read]]:
+    """What is kept of all transcripts of each path, with ids that are unique in it; `TranscriptError` if one has none.
 
     A file that another took up whole, such as a session that was resumed in another file, is not given twice.
     """
     walk = _Walk(wanted)
-    found = [tuple(islice(walk.transcripts(str(path)), wanted.limit)) for path in paths]
+    found = [
+        [(keep(read.transcript), read.file) for read in islice(walk.transcripts(str(path)), wanted.limit)]
+        for path in paths
+    ]
     return [
-        Reading(_unique([each.transcript for each in part if walk.stands_alone(each.file)]), tuple(unread))
+        Reading(_unique([kept for kept, file in part if walk.stands_alone(file)]), tuple(unread))
         for part, unread in zip(found, walk.unread, strict=True)
     ]
 
@@ -222,18 +239,24 @@ def _confidence(name: str, source: Source) -> float:
     return float(reader.sniff(source)) if source.values or source.binary else 0.0
 
 
-def _unique(transcripts: Sequence[Transcript]) -> tuple[Transcript, ...]:
+def _unique(transcripts: Sequence[Read]) -> tuple[Read, ...]:
     """Lead ids that several transcripts have by their file's name; number those that are still equal."""
     held = Counter(transcript.id for transcript in transcripts)
     seen: Counter[str] = Counter()
     return tuple(_numbered(t if held[t.id] == 1 else _led(t), seen) for t in transcripts)
 
 
-def _led(transcript: Transcript) -> Transcript:
-    return replace(transcript, id=f"{Source(Path(transcript.path)).stem}/{transcript.id}")
+def _led(transcript: Read) -> Read:
+    return _renamed(transcript, f"{Source(Path(transcript.path)).stem}/{transcript.id}")
 
 
-def _numbered(transcript: Transcript, seen: Counter[str]) -> Transcript:
+def _renamed(transcript: Read, name: str) -> Read:
+    struct: Any = transcript
+    named: Read = replace(struct, id=name)
+    return named
+
+
+def _numbered(transcript: Read, seen: Counter[str]) -> Read:
     """Give an id that was not *seen* yet, and remember it."""
     given, number = transcript.id, seen[transcript.id]
     name = given
@@ -244,4 +267,4 @@ def _numbered(transcript: Transcript, seen: Counter[str]) -> Transcript:
     if name == given:
         return transcript
     seen[given] = number
-    return replace(transcript, id=name)
+    return _renamed(transcript, name)

@@ -47,10 +47,10 @@ def digest(transcript: Transcript) -> str:
     return hashlib.sha256(whole).hexdigest()[:24]
 
 
-def save(folder: Path, transcripts: Iterable[Transcript]) -> None:
+def save(folder: Path, origins: Iterable[Origin]) -> None:
     """Write where the sessions of the run in *folder* were read."""
-    rows = (Origin(t.id, str(Path(t.path).absolute()) if t.path else "", digest(t)) for t in transcripts)
-    (folder / FILE).write_bytes(b"".join(map(encode, rows)))
+    with (folder / FILE).open("wb") as file:
+        file.writelines(map(encode, origins))
 
 
 def load(folder: Path, paths: Iterable[str | Path] = ()) -> Found:

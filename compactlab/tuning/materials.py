@@ -16,6 +16,7 @@ from compactlab.harness.corpus import Corpus
 from compactlab.harness.options import Settings
 from compactlab.harness.replayed import ENGINE, schemas
 from compactlab.harness.sources import GUARDING, asked_by
+from compactlab.harness.spool import Spool
 from compactlab.harness.workers import can_be_sent
 from compactlab.llm import Model
 from compactlab.records import Manifest
@@ -46,14 +47,16 @@ class Materials:
     @classmethod
     def read(cls, paths: Iterable[str | Path], options: Options, folder: Path | None) -> Materials:
         """Read the sessions, mine their facts, choose the windows. Raises `RunError` where the type has no session."""
-        corpus = Corpus.read(paths, _reading(options))
-        of = _by_type(corpus.transcripts, options.agent_type)
+        with Spool() as spool:
+            corpus = Corpus.read(paths, _reading(options), spool)
+            transcripts = corpus.transcripts
+        of = _by_type(transcripts, options.agent_type)
         windows = {kind: _window(kind, found, options) for kind, found in of.items()}
         digest = _digest(corpus.manifest, windows, options)
         folder = folder or Path("runs", f"tune-{digest}")
         projects = {kind: options.project.of(kind) for kind in of}
         models = {kind: project.model(folder / SPENDING) for kind, project in projects.items()}
-        facts = {t.id: mine(t.messages) for t in corpus.transcripts}
+        facts = {t.id: mine(t.messages) for t in transcripts}
         spread = Counter(value for found in facts.values() for value in {fact.value for fact in found})
 
         def material(transcript: Transcript) -> Material:
