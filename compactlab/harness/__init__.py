@@ -82,11 +82,11 @@ def _run(corpus: Corpus, folder: Path, progress: Progress | None) -> list[Block]
     workers = corpus.workers(asked)
     try:
         origins.save(folder, (session.origin for session in corpus.sessions))
-        with hands(corpus.settings.executor, workers) as (executor, count):
+        with hands(corpus.settings.executor, workers) as (executor, at_once):
             if progress:
                 progress(0, 0, "mining facts")
-            corpus.mine(executor, AHEAD * count)
-            return _write(writer, Making(corpus, asked, executor, AHEAD * count), progress)
+            corpus.mine(executor, AHEAD * at_once)
+            return _write(writer, Making(corpus, asked, executor, AHEAD * at_once), progress)
     finally:
         writer.close()
         for model in asked.all:

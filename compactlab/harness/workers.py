@@ -69,7 +69,7 @@ class Hands(NamedTuple):
     """What does the work of a run, None for this process, and how many pieces it can do at once."""
 
     executor: Executor | None
-    count: int
+    at_once: int
 
 
 @contextmanager
