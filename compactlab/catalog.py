@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from compactlab.strategies import Strategy
 
-Kind = Literal["readers", "strategies", "metrics"]
+Kind = Literal["readers", "strategies", "peers", "metrics"]
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^'"]""", re.DOTALL)
 
 
@@ -151,9 +151,11 @@ def _split(rest: str) -> list[str]:
 @lru_cache(maxsize=256)
 def strategy_class(name: str) -> type[Strategy]:
     """Find the class behind a catalog name or `module:Class`; `UnknownName` or `SpecError` say what was sought."""
+    if name.startswith("peer:"):
+        return cast("type[Strategy]", importlib.import_module("compactlab.adapters").adapter(name))
     if ":" in name:
         return _outside_class(name)
-    module = load("strategies", _strategy_name(name))
+    module = load(*_place_of(name))
     own: list[type[Strategy]] = [
         cls for cls in vars(module).values() if _is_strategy(cls) and cls.__module__ == module.__name__
     ]
@@ -162,14 +164,37 @@ def strategy_class(name: str) -> type[Strategy]:
     return own[0]
 
 
-def _strategy_name(name: str) -> str:
-    """The catalog name behind a name: itself, with `_` for `-`, or the one whose `ALIASES` hold it."""
+def _place_of(name: str) -> tuple[Kind, str]:
+    """The kind and catalog name behind a name: itself, with `_` for `-`, or the one whose `ALIASES` hold it.
+
+    A strategy of ours comes before a peer of the same name.
+    """
     plain = name.replace("-", "_")
     known = names("strategies")
     if plain in known:
-        return plain
+        return "strategies", plain
     aliases = {alias: n for n in known for alias in getattr(load("strategies", n), "ALIASES", ())}
-    return aliases.get(plain, name)
+    if plain in aliases:
+        return "strategies", aliases[plain]
+    if plain in names("peers"):
+        return "peers", plain
+    raise UnknownName(unknown("strategy", name, (*known, *names("peers"))))
+
+
+def is_peer(label: str) -> bool:
+    """Tell whether a spec, or the label of a row that begins with one, is of a peer: of the folder `peers`."""
+    name = re.match(r"\w*", label)
+    return label.startswith("peer:") or (name is not None and name[0] in names("peers"))
+
+
+def peer_specs() -> tuple[str, ...]:
+    """Specs of all peers: each at its defaults, and what its module names as `VARIANTS`.
+
+    One whose module says `ASKS_IN_JSON` is left out: the stand-in for a model cannot answer it, so it is named alone.
+    """
+    modules = {name: load("peers", name) for name in names("peers")}
+    asked = {name: module for name, module in modules.items() if not getattr(module, "ASKS_IN_JSON", False)}
+    return tuple(spec for name, module in asked.items() for spec in (name, *getattr(module, "VARIANTS", ())))
 
 
 def _outside_class(name: str) -> type[Strategy]:

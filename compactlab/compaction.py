@@ -10,6 +10,9 @@ The same for every strategy, whatever it tries:
 6. A second pass without new messages changes nothing: a strategy's own markers do not nest, and with the receipt of
    the pass before (`previous`) the guard itself refuses to run twice on the same messages.
 
+A strategy that is not `guarded` (a peer with `guard='off'`) is applied as it is: nothing is put back, and the receipt
+lists the rules that it broke.
+
 To the strategy, `source` of each message is its position in the list, so that what it gives back can be told apart.
 """
 
@@ -29,7 +32,7 @@ from compactlab import catalog, history, shown
 from compactlab.llm import Metered, Model
 from compactlab.llm.prompts import DEFAULT, Prompts
 from compactlab.receipt import Change, Outcome, Receipt
-from compactlab.reconcile import Reconciled, Rejected, reconciled
+from compactlab.reconcile import Reconciled, Rejected, as_given, reconciled
 from compactlab.redaction import known_in, redacted
 from compactlab.remembered import remembered
 from compactlab.strategies import Compacted, Context, Strategy
@@ -45,13 +48,17 @@ NOTHING = Compacted(())
 
 @dataclass(frozen=True)
 class Guard:
-    """What a compaction is checked by: meter and rule sets; the model that a strategy may call, its prompts, a seed."""
+    """What a compaction is checked by: meter and rule sets; the model that a strategy may call, its prompts, a seed.
+
+    `window` are the tokens that a request of the agent may have, where that is known: a strategy may ask for it.
+    """
 
     meter: Meter = field(default_factory=Meter)
     rules: tuple[RuleSet, ...] = ("openai", "anthropic")
     model: Model | None = None
     prompts: Prompts = DEFAULT
     seed: int = 0
+    window: int | None = None
 
 
 class Compaction(NamedTuple):
@@ -99,7 +106,7 @@ def compact(
         return job.unchanged("skipped", "nothing new since the last pass")
     originals, alternates = _numbered(repaired.messages), "strict" in guard.rules
     context = Context(
-        guard.meter, target, model, originals, alternates=alternates, prompts=guard.prompts, seed=guard.seed
+        guard.meter, target, model, originals, alternates, prompts=guard.prompts, seed=guard.seed, window=guard.window
     )
     try:
         given = _checked(built.compact(context.originals, context), context.originals)
@@ -107,7 +114,7 @@ def compact(
         return job.unchanged("failed", _said(error, context.originals))
     if given.deferred is not None:
         return job.unchanged("deferred", given.deferred, given)
-    return job.judged(given)
+    return job.judged(given) if built.guarded else job.taken(given)
 
 
 @remembered
@@ -199,6 +206,15 @@ class _Job:
             return self.unchanged("rejected", f"would break {', '.join(sorted(fresh))}", given)
         return self.applied(plan, result, after, given)
 
+    def taken(self, given: Compacted) -> Compaction:
+        """What was given, as it is; only where it is the very input there is nothing to apply."""
+        base = self.repaired.messages
+        plan = as_given(base, given.messages, repr(self.strategy))
+        result = tuple(message for message, _ in plan.entries)
+        if result == base:
+            return self.unchanged("skipped", "nothing to remove", given)
+        return self.applied(plan, result, self.guard.meter.messages(result), given)
+
     def applied(self, plan: Reconciled, result: Messages, after: int, given: Compacted) -> Compaction:
         origins = [None if position is None else self.repaired.origins[position] for _, position in plan.entries]
         receipt = replace(
@@ -207,6 +223,7 @@ class _Job:
             kinds_after=self.guard.meter.by_kind(result),
             over_target=self.target is not None and after > self.target,
             restored=plan.restored,
+            broken=tuple(sorted(broken(result, self.guard.rules) - broken(self.repaired.messages, self.guard.rules))),
         )
         return Compaction(history.join_turns(result, origins), receipt)
 

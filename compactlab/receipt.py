@@ -32,7 +32,8 @@ class Receipt(msgspec.Struct, frozen=True):
     messages among it; `heaviest` is the position of its heaviest message. `result` is the digest that lets a later
     pass see that nothing is new. `model_tokens` are those that calls of `model` read and wrote: the price. `fell_back`
     says that the strategy took a lesser way, since its model gave nothing of use or a rung of a ladder failed; `notes`
-    say why. It is never True of a pass that failed.
+    say why. It is never True of a pass that failed. `broken` are provider rules that the result breaks and the input
+    kept: always none where the guard was on.
     """
 
     strategy: str
@@ -58,6 +59,7 @@ class Receipt(msgspec.Struct, frozen=True):
     model_calls: int = 0
     model_tokens: int = 0
     fell_back: bool = False
+    broken: tuple[str, ...] = ()
 
     _repr_html_ = shown.html
     _repr_pretty_ = shown.pretty
@@ -89,6 +91,7 @@ class Receipt(msgspec.Struct, frozen=True):
             f"protected: {self.protected_tokens:,} tokens{pins}",
             *self._floor(),
             *([f"{self.model}: {self.model_calls} calls, {self.model_tokens:,} tokens"] if self.model_calls else []),
+            *(f"no provider takes it: {rule}" for rule in self.broken),
             *(f"repaired: {repair}" for repair in self.repairs),
             *(f"note: {textwrap.shorten(text, 200, placeholder=' ...')}" for text in self.notes),
         ]

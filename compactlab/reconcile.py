@@ -49,6 +49,25 @@ def reconciled(base: Messages, given: Sequence[Message], spec: str, *, alternate
     return Reconciled(entries, tuple(changes), tuple(sorted(restored)))
 
 
+def as_given(base: Messages, given: Sequence[Message], spec: str) -> Reconciled:
+    """Take what a strategy gave as it is: nothing is put back, moved or refused; made messages are marked as such."""
+    entries: list[tuple[Message, int | None]] = []
+    final: dict[int, Message] = {}
+    for message in given:
+        position = message.source
+        if position is None or not 0 <= position < len(base):
+            entries.append((replace(message, source=None, synthetic=True, pinned=False), None))
+            continue
+        old = base[position]
+        same = message.role == old.role and not _differs(message, old)
+        entries.append((old if same else replace(old, role=message.role, blocks=message.blocks), position))
+        final.setdefault(position, entries[-1][0])
+    changes = [_change(i, m, final.get(i), f"by {spec}") for i, m in enumerate(base)]
+    made = (message for message, position in entries if position is None)
+    changes += [Change(None, None, message.role, "made", f"written by {spec}") for message in made]
+    return Reconciled(tuple(entries), tuple(changes), ())
+
+
 def _sorted_out(base: Messages, given: Sequence[Message]) -> tuple[dict[int, Message], list[tuple[int, Message]]]:
     """Tell the messages of the base, by position, from made ones, each with the position that it follows."""
     chosen: dict[int, Message] = {}

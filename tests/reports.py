@@ -49,28 +49,26 @@ ROWS = tuple(
     K23-D1 K23-D2 K23-D3 K23-D4
     K24-D1 K24-D2
     K25-D1 K25-D2 K25-D3 K25-D4 K25-D5 K25-D6
+    K26-D1 K26-D2 K26-D3 K26-D4 K26-D5 K26-D6 K26-D7 K26-D8 K26-D9
     K27-D1 K27-D2 K27-D3
     K28-D1 K28-D2 K28-D3 K28-D4 K28-D5 K28-D6
     K29-D1 K29-D2 K29-D3 K29-D4 K29-D5
     K30-D1 K30-D2 K30-D3 K30-D4 K30-D5 K30-D6
     K32-D1 K32-D2 K32-D3 K32-D4 K32-D5 K32-D6 K32-D7 K32-D8
+    K33-D1 K33-D2 K33-D3 K33-D4 K33-D5 K33-D6 K33-D7
     """.split()
 )
 
 LATER = {
-    "K13-D3": "replay: a model that reads copes without a known window now; a warning for that of the agent comes then",
-    "K13-D14": "journal: compact and the command change nothing stored now; what acts inside the loop is not there yet",
     "K14-D2": "real models: that a prohibition survives is shown now; that it is obeyed is seen by use alone",
     "K15-D2": "real models: whether a summary closes a cancelled task is for a model; the words stand now",
     "K17-D1": "replay: that words survive ten passes is shown now; the spread over many runs needs the harness",
-    "K17-D6": "concurrency: folding of older summaries is shown now; one pass at a time needs the agent's memory",
     "K30-D1": "CI gate: a mean has its interval and every session its row now; a rule that passes or fails comes then",
     "K30-D2": "CI gate: the smallest visible difference is printed now; a rate of false alarms belongs to a limit",
     "K30-D3": "CI gate: errors are counted and shown now; a bound on them that turns red belongs to the gate",
     "K30-D5": "CI gate: a run that completes exits 0 now; codes that decide come with the gate",
-    "K32-D3": "journal: look-ups to be made again are counted from the record now; what a live agent did comes then",
-    "K25-D3": "journal: readers open files for reading alone; two writers of one session are the journal's matter",
-    "K25-D4": "journal: no list is written back yet, so nothing that came in the meantime can be overwritten",
+    "K33-D3": "real models: pins and own prompts say what matters now; a text for one pass comes with a live agent",
+    "K33-D7": "replay: results are cleared by tool and age now; a hint of the tool itself is in no recorded format",
     "K18-D10": "replay: defaults for each size of window belong to the policy and its tuning",
 }
 """Rows, or what is left of them, that a later step shows, with one sentence why."""

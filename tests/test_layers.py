@@ -38,6 +38,8 @@ ORDER = (
     "probes",
     "strategies",
     "peers",
+    "environments",
+    "adapters",
     "receipt",
     "reconcile",
     "compaction",
@@ -68,10 +70,10 @@ ORDER = (
 )
 
 # The catalog is what finds plug-ins: it loads them, and asks what a strategy is, when it is called and not before.
-LATE = {("catalog", "strategies"), ("shown", "displays")}
+LATE = {("catalog", "strategies"), ("catalog", "adapters"), ("shown", "displays")}
 
 # A strategy sees what an agent has: nothing that mines, matches or scores what it will be measured by.
-BLIND = ("strategies", "peers")
+BLIND = ("strategies", "peers", "environments", "adapters")
 HIDDEN = ("facts", "traffic", "statements", "second_miner", "matching", "probes", "metrics", "controls")
 
 MODULES = sorted(PACKAGE.rglob("*.py"))

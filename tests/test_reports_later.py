@@ -4,6 +4,16 @@ import re
 
 import pytest
 import test_answering_runs
+import test_memory_attention
+import test_memory_conversation
+import test_memory_git
+import test_memory_journal
+import test_memory_locks
+import test_memory_originals
+import test_memory_passes
+import test_memory_places
+import test_memory_secrets
+import test_memory_tools
 import test_reports_caches
 import test_reports_content
 import test_reports_import
@@ -32,12 +42,22 @@ KINDS = {
     test_reports_money: "K09 K27",
     test_reports_measure: "K30 K32",
     test_answering_runs: "K30",
+    test_memory_attention: "K13",
+    test_memory_conversation: "K25",
+    test_memory_git: "K26",
+    test_memory_journal: "K32 K33",
+    test_memory_locks: "K26",
+    test_memory_originals: "K25",
+    test_memory_passes: "K17 K25 K33",
+    test_memory_places: "K25",
+    test_memory_secrets: "K19",
+    test_memory_tools: "K13 K33",
 }
 STEPS = ("replay", "real models", "concurrency", "CI gate", "journal")
 
 
-def test_there_are_a_hundred_and_seventy_six_rows_and_none_twice():
-    assert len(ROWS) == len(set(ROWS)) == 176
+def test_there_are_a_hundred_and_ninety_two_rows_and_none_twice():
+    assert len(ROWS) == len(set(ROWS)) == 192
 
 
 def test_every_row_is_tested_or_waits_for_a_step():

@@ -9,7 +9,7 @@ import runs
 
 from compactlab import catalog
 from compactlab.settings import DEFAULTS, FALLBACK, Project, load
-from compactlab.settings.reading import COMPACTION_KEYS, MODEL_KEYS, ROLE_KEYS, TABLES, TYPE_KEYS
+from compactlab.settings.reading import COMPACTION_KEYS, MEMORY_KEYS, MODEL_KEYS, ROLE_KEYS, TABLES, TYPE_KEYS
 
 PAGE = (runs.CHECKOUT / "docs" / "settings.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"<!-- example: (\S+) -->\n```toml\n(.*?)```", PAGE, re.DOTALL))
@@ -52,6 +52,7 @@ def test_the_example_holds_every_key_that_there_is(project):
     types = [set(table) for table in project.per_type.values()]
     assert set.union(set(project.compaction), *types) == {*COMPACTION_KEYS, *TYPE_KEYS}
     assert set(WHOLE["llm"]) == set(MODEL_KEYS)
+    assert set(WHOLE["memory"]) == set(MEMORY_KEYS) == set(keys("`[memory]`"))
     assert set(WHOLE) == set(TABLES)
 
 

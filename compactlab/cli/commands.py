@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from compactlab.cli.memory_arguments import ARGUMENTS as _MEMORY
+from compactlab.cli.memory_arguments import EXAMPLE, HELP
+
 _Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 
@@ -56,6 +59,8 @@ COMMANDS = (
                 metavar="SPEC",
                 help="strategies as NAME, NAME(field=value) or module:Class (default: all of the seeds')",
             ),
+            _arg("--peers", nargs="+", metavar="NAME", help="strategies of other harnesses beside them: all, or specs"),
+            _arg("--guard", choices=("on", "off", "both"), default="on", help="whether it mends what peers give"),
             _arg("--cut", metavar="SHARES", help="cut at these shares of the assistant messages (0.4,0.55,0.7,0.85)"),
             _arg("--window", type=int, metavar="N", help="cut where 0.80 of a window of N tokens is reached instead"),
             _arg("--replay", action="store_true", help="replay whole sessions in the window, compacted at its marks"),
@@ -218,6 +223,17 @@ COMMANDS = (
         ),
         "compactlab llm status",
     ),
+    Command("memory", HELP, (*_MEMORY, _COUNTER, *_LLM, _SETTINGS, _JSON), EXAMPLE),
+    Command(
+        "peers",
+        "install packages of others, each in an environment of its own, or say which there are and what they do",
+        (
+            _arg("action", choices=("install", "status"), help="install NAME ..., or status alone"),
+            _arg("names", nargs="*", metavar="NAME", help="environments to install, or all"),
+            _JSON,
+        ),
+        "compactlab peers install langchain inspect_ai",
+    ),
     Command(
         "settings",
         "say what holds for each type of agent, which models are asked, and where each value comes from",
@@ -236,7 +252,7 @@ COMMANDS = (
     Command(
         "list",
         "list what there is to choose from",
-        (_arg("kind", choices=("strategies", "readers", "counters", "metrics"), help="what to list"), _JSON),
+        (_arg("kind", choices=("strategies", "peers", "readers", "counters", "metrics"), help="what to list"), _JSON),
         "compactlab list strategies",
     ),
 )

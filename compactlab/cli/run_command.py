@@ -78,6 +78,8 @@ def _settings(options: Namespace) -> Settings:
         overhead=options.overhead,
         reserve=options.reserve,
         priced_as=options.priced_as or PRICED,
+        peers=tuple(options.peers or ()),
+        guard=options.guard,
     )
 
 

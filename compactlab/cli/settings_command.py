@@ -44,6 +44,7 @@ def found(effective: Effective, only: str = "") -> dict[str, Any]:
         "llm": effective.model(),
         **{role: effective.model(role) for role in ("reader", "judge")},
         "prices": effective.prices,
+        "memory": effective.memory,
         "notes": list(effective.notes),
     }
 
@@ -71,6 +72,7 @@ def print_found(project: Project, told: Mapping[str, Any]) -> None:
     named = {"model": told["llm"], "reader": told["reader"], "judge": told["judge"]}
     absent = Value("none", "default")
     show("model", {name: rows or {"kind": absent} for name, rows in named.items()} | {"prices": told["prices"]})
+    show("memory", {"": told["memory"]})
     if told["agent_types"]:
         show("type by path", {"": told["agent_types"]})
     for note in told["notes"]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal, get_args
 
 from compactlab import catalog
 from compactlab.errors import SpecError
@@ -32,6 +33,9 @@ DEFAULT_STRATEGIES = (
     "defer",
 )
 
+Guarding = Literal["on", "off", "both"]
+"""How peers are run: under the guard, as they are, or each of them both ways."""
+
 OWN = "settings"
 """The policy of a replay under which each session does what the settings say of its own type."""
 
@@ -45,6 +49,9 @@ class Settings:
     `executor` is empty for processes of this machine, `dask` or `dask:ADDRESS` for a cluster (docs/scale.md). An
     `agent_type` holds for all sessions; at most `limit` are read from each path. What asks a model, or draws by a seed,
     is done `replicates` times: a strategy that does, and a reader's question (`project` names reader and judge).
+
+    `peers` are strategies of other harnesses, which stand behind ours: their specs, or `all`; `guard` says whether the
+    guard repairs and rejects what they give.
 
     The mode `replay` replays whole sessions in the window, or in that which `project` gives their type, under
     `policies`: by default each strategy at the lowest mark, one strategy at each mark, and `settings`, where `project`
@@ -72,6 +79,8 @@ class Settings:
     reserve: int = 0
     priced_as: str = PRICED
     executor: str = ""
+    peers: tuple[str | Strategy, ...] = ()
+    guard: Guarding = "on"
 
     def __post_init__(self) -> None:
         if not self.strategies:
@@ -86,8 +95,11 @@ class Settings:
             raise SpecError(f"window {self.window}: expected a number of tokens above 0")
         if not all(0 < budget < 100 for budget in self.budgets):
             raise SpecError(f"budgets {list(self.budgets)}: expected per cents between 0 and 100, such as 10,20")
+        if self.guard not in get_args(Guarding):
+            raise SpecError(f"guard {self.guard!r}: expected one of {', '.join(get_args(Guarding))}")
         counter(self.counter)
         checked(self.executor)
+        _ = self.competing
         self._check_mode()
 
     def _check_mode(self) -> None:
@@ -121,15 +133,28 @@ class Settings:
     @cached_property
     def built(self) -> tuple[Strategy, ...]:
         """The strategies as objects, each once."""
-        made = [catalog.strategy(s) if isinstance(s, str) else s for s in self.strategies]
+        made = [catalog.strategy(s) if isinstance(s, str) else s for s in (*self.strategies, *self.competing)]
         return tuple({repr(strategy): strategy for strategy in made}.values())
+
+    @cached_property
+    def competing(self) -> tuple[Strategy, ...]:
+        """The peers as objects, under the guard or without."""
+        specs = [one for spec in self.peers for one in (catalog.peer_specs() if spec == "all" else (spec,))]
+        found: list[Any] = [catalog.strategy(s) if isinstance(s, str) else s for s in specs]
+        for one in found:
+            if not catalog.is_peer(repr(one)):
+                raise SpecError(f"{one!r} is no peer; expected all or one of {', '.join(catalog.names('peers'))}")
+        if self.guard == "on":
+            return tuple(found)
+        ways = ("on", "off") if self.guard == "both" else ("off",)
+        return tuple(replace(one, guard=way) for one in found for way in ways)
 
     @cached_property
     def _shared(self) -> dict[str, Policy | None]:
         """The policies of a replay by their labels, each once; None where each session has that of its type."""
         alone = self.strategies == DEFAULT_STRATEGIES
         own = [OWN] if self.project.chooses else []
-        wanted = self.policies or (*self.strategies, *([MARKED] if alone else []), *own)
+        wanted = (*(self.policies or (*self.strategies, *([MARKED] if alone else []), *own)), *self.competing)
         built = [None if one == OWN else policy(one) for one in wanted]
         return {OWN if one is None else repr(one): one for one in built}
 

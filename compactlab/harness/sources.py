@@ -31,9 +31,7 @@ def sources(strategies: Sequence[Strategy], project: Project) -> dict[tuple[str,
     read_by = [catalog.source_digest(f"compactlab.answering{name}") for name in READING] if project.reader else []
     scored_by = [*scored_by, *(catalog.source_digest(f"compactlab.{name}") for name in GUARDING)]
     own = {
-        repr(strategy): short([catalog.source_digest(type(strategy).__module__), *asked_by(project)])
-        if strategy.uses_model
-        else catalog.source_digest(type(strategy).__module__)
+        repr(strategy): short([_source(strategy), *asked_by(project)]) if strategy.uses_model else _source(strategy)
         for strategy in strategies
     }
     own |= {control: catalog.source_digest(f"compactlab.controls.{control}") for control in CONTROLS}
@@ -43,6 +41,12 @@ def sources(strategies: Sequence[Strategy], project: Project) -> dict[tuple[str,
         )
         for label, size_of, *_ in labels(strategies, ())
     }
+
+
+def _source(strategy: Strategy) -> str:
+    """Digest of a strategy's source, and of the package that an adapter runs."""
+    own, package = catalog.source_digest(type(strategy).__module__), str(getattr(strategy, "fingerprint", ""))
+    return short([own, package]) if package else own
 
 
 def asked_by(project: Project) -> list[str]:

@@ -11,6 +11,7 @@ The cost is linear in the length of the session: a fire costs what the view weig
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from dataclasses import dataclass, field
@@ -73,6 +74,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         """Begin with an empty view and all marks armed."""
+        self.guard = dataclasses.replace(self.guard, window=self.window.input)
         self.view = View(self.session)
         self.known = Knowledge(self.session, self.view)
         self.steps = self.policy.at(self.marks)
@@ -140,7 +142,7 @@ class _Run:
         previous = self.receipts.get(repr(strategy))
         done = compact(numbered, strategy, target=target, guard=self.guard, previous=previous)
         self.seconds.append(time.perf_counter() - started)
-        receipt = self.receipts[repr(strategy)] = self._weighed(done)
+        receipt = self.receipts[repr(strategy)] = self._weighed(done) if strategy.guarded else done.receipt
         split, shared = 0, len(before)
         if receipt.outcome == "applied":
             split = _split_units(numbered, done)

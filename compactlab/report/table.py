@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from compactlab import catalog
 from compactlab.report import terminal
 from compactlab.report.section import INTERVAL, Section, interval, markdown, percent, sample, share
 from compactlab.signature import signature
@@ -142,6 +143,11 @@ CONTROL_ROWS = (
     " people that stand as they were meant. probes: hand-made questions whose current answer stands; stale: only an"
     " older one; lost: none (pooled over sessions)."
 )
+PEERS = (
+    "peers are other harnesses' strategies, from their published behaviour, faults included; what the guard mended or"
+    " refused counts as it came out. With guard='off' a result stands as it was given, and valid says how many of them"
+    " a provider would take."
+)
 PLAIN = (
     "without an interval: before and after, the mean tokens of the cells (what is lost of them, and its interval, is"
     " saved), and counts: valid, outcomes, errors."
@@ -166,6 +172,8 @@ def legend(summary: Summary) -> Iterable[str]:
     yield sample(_by_column(summary.rows))
     yield PLAIN
     yield CONTROL_ROWS
+    if any(catalog.is_peer(row.label) for row in summary.rows):
+        yield PEERS
     yield _chance(summary)
     if summary.decoys:
         yield _decoys(summary)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from compactlab import catalog
 from compactlab.report.section import Section
 from compactlab.summary.pool import CONTROLS
 
@@ -20,7 +21,8 @@ _BLANKS = 2
 def tables(section: Section, width: int, dim: Collection[str] = CONTROLS) -> list[Table]:
     """Give a table for *width* columns, in parts that each begin with the names of the rows; rows of *dim* are pale.
 
-    Where the first column does not tell the rows apart, the second one names them too.
+    Where the first column does not tell the rows apart, the second one names them too. Peers stand in a group of their
+    own.
     """
     named = 1 if len({row[0] for row in section.rows}) == len(section.rows) else 2
     widths = [_width(section, i) for i in range(len(section.columns))]
@@ -77,6 +79,10 @@ def _part(section: Section, columns: Sequence[int], first: int, dim: Collection[
             table.add_column(name, min_width=min(_width(section, i) - _BLANKS, _NARROW), overflow="fold")
         else:
             table.add_column(name, justify="right", no_wrap=True)
+    was_peer = False
     for row in section.rows:
+        if (is_peer := catalog.is_peer(row[0])) != was_peer:
+            table.add_section()
+            was_peer = is_peer
         table.add_row(*(Text(row[i]) for i in columns), style="dim" if row[0] in dim else None)
     return table

@@ -32,6 +32,9 @@ may spend. `[llm.prices]` holds prices that win over those of `compactlab.llm.pr
 `[reader]` and `[judge]` name, with the same keys, the models that answer hand-made probes and grade the answers; what
 they do not say is as in `[llm]`. The store of a run, or its batch folder, is theirs too.
 
+`[memory]` is for `compactlab memory`: `originals` ("git", or "local" to keep them out of it), and `wordings`, a file
+beside this one with texts of one's own for what the agent hears.
+
 `docs/settings.md` has every key in one commented file.
 """
 

@@ -94,6 +94,16 @@ class Effective:
         }
 
     @property
+    def memory(self) -> dict[str, Value]:
+        """What holds for `compactlab memory`: where originals rest, whose words the agent hears."""
+        defaults = {"originals": "git", "wordings": "of the package"}
+        own = self.project.memory
+        return {
+            key: Value(own[key], self._where(("memory", key))) if key in own else Value(value, PACKAGE)
+            for key, value in defaults.items()
+        }
+
+    @property
     def notes(self) -> Iterator[str]:
         """What is no fault and may still not be meant."""
         project = self.project

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Literal, Self
 
 from compactlab.policy import Policy
 from compactlab.pressure import Marks, pressure
@@ -22,7 +23,18 @@ class Project(Models):
     compaction: dict[str, Any] = field(default_factory=dict)
     per_type: dict[str, dict[str, Any]] = field(default_factory=dict)
     agent_types: dict[str, str] = field(default_factory=dict)
+    memory: dict[str, str] = field(default_factory=dict)
     text: str = field(default="", repr=False, compare=False)
+
+    @property
+    def originals(self) -> Literal["git", "local"]:
+        """Where the originals of what a pass took out of a memory rest."""
+        return "local" if self.memory.get("originals") == "local" else "git"
+
+    @property
+    def wordings(self) -> Path | None:
+        """The file with the words in which an agent hears of her memory, beside the settings; None for our own."""
+        return Path(self.path).parent / self.memory["wordings"] if "wordings" in self.memory else None
 
     @property
     def types(self) -> tuple[str, ...]:

@@ -32,7 +32,8 @@ _MODEL_NUMBERS = {"temperature": 0.0, "timeout_seconds": 0.001, "cap_money": 0.0
 MODEL_KEYS = (*_MODEL_TEXTS, *_MODEL_WHOLE, *_MODEL_NUMBERS, "leave_out", "prices")
 ROLE_KEYS = tuple(key for key in MODEL_KEYS if key not in {"prompts", "store", "cap_tokens", "cap_money", "prices"})
 """What the tables of reader and judge may hold: store, caps and prices are those of the whole run."""
-TABLES = ("compaction", "agent_types", "llm", "reader", "judge")
+MEMORY_KEYS = ("originals", "wordings")
+TABLES = ("compaction", "agent_types", "llm", "reader", "judge", "memory")
 
 
 class Tables(NamedTuple):
@@ -44,6 +45,7 @@ class Tables(NamedTuple):
     reader: dict[str, Any]
     judge: dict[str, Any]
     agent_types: dict[str, str]
+    memory: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ class Reading:
         for agent_type, keys in per_type.items():
             self.of_type(("compaction", "per_type", agent_type), keys)
         models = {name: self._model(name, content.get(name, {})) for name in ("llm", "reader", "judge")}
-        return Tables(compaction, per_type, **models, agent_types=self._agent_types(content.get("agent_types", {})))
+        types, memory = self._agent_types(content.get("agent_types", {})), self._memory(content.get("memory", {}))
+        return Tables(compaction, per_type, **models, agent_types=types, memory=memory)
 
     def of_type(self, table: Path, keys: object, more: tuple[str, ...] = ()) -> None:
         """Check the table of one type of agent, which may hold *more* keys."""
@@ -121,6 +124,16 @@ class Reading:
             if not isinstance(agent_type, str) or not agent_type:
                 raise self._fault(("agent_types", pattern), agent_type, "; expected a type of agent")
         return types
+
+    def _memory(self, given: object) -> dict[str, str]:
+        memory = self._table(("memory",), given)
+        self._known(("memory",), memory, MEMORY_KEYS)
+        for key, value in memory.items():
+            if key == "originals" and value not in {"git", "local"}:
+                raise self._fault(("memory", key), value, "; expected git or local")
+            if not isinstance(value, str) or not value:
+                raise self._fault(("memory", key), value, "; expected a file")
+        return memory
 
     def _checked(self, table: Path, keys: dict[str, Any], known: tuple[str, ...]) -> None:
         self._known(table, keys, known)

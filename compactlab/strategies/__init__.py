@@ -39,6 +39,7 @@ class Context:
     they were before any earlier step of the same compaction. `alternates` says that person and agent must take turns in
     what comes out: a tail then begins with a person's words. `prompts` are the words that a model is asked in.
     `seed` is what a `stochastic` strategy draws by: another number in each case and repetition, each the same again.
+    `window` are the tokens that a request of the agent may have, or None where nobody says.
     """
 
     meter: Meter
@@ -48,6 +49,7 @@ class Context:
     alternates: bool = False
     prompts: Prompts = DEFAULT
     seed: int = 0
+    window: int | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,6 +78,11 @@ class Strategy:
         value = getattr(self, field)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise SpecError(f"{field} is {value!r}; expected a whole number of {least} or more")
+
+    @property
+    def guarded(self) -> bool:
+        """False where the guard is to apply the result as it is, whatever it breaks; true of all but some peers."""
+        return True
 
     @property
     def name(self) -> str:
