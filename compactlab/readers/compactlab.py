@@ -101,7 +101,7 @@ class _Session:
         if kind != "message":
             self.unknown[str(kind)] += 1
             return
-        self.messages += _messages(line, self.lines, f"{self.path}: line {line.number}")
+        self.messages += messages_of(line, self.lines, f"{self.path}: line {line.number}")
         self.lines += 1
 
     def transcript(self, read: Intake) -> Transcript:
@@ -142,7 +142,8 @@ def default_cluster(session_id: str, agent_type: str) -> str:
     return session_id.removeprefix(f"{agent_type}-")
 
 
-def _messages(line: Line, index: int, where: str) -> tuple[Message, ...]:
+def messages_of(line: Line, index: int, where: str) -> tuple[Message, ...]:
+    """Read the messages of a line, the *index*-th of its session; a `TranscriptError` begins with *where* it stands."""
     record = line.value
     role, content = record.get("role"), record.get("content")
     if role not in ROLES:
