@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from histories import agent, call, result, system, user
+from histories import agent, call, result, user
 from msgspec.structs import replace
 
+from compactlab import catalog
 from compactlab.compaction import Guard, compact
-from compactlab.llm import ModelError
 from compactlab.llm.scripted import Scripted
 from compactlab.strategies import Context
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Text
+
+SPECS = tuple(sorted((*catalog.peer_specs(), "openhands_attention")))
+"""Those that `--peers all` runs, and the one that is for a real model alone."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,16 +71,6 @@ def held(strategy: Peer, messages: Sequence[Message], *replies: str | Exception,
 def sources(given: Compacted) -> list[int | None]:
     """Which messages are left, by position; None for made ones."""
     return [message.source for message in given.messages]
-
-
-def seconds(strategy: Peer, count: int) -> float:
-    """How long a peer takes for *count* calls with their results; the model answers at once."""
-    numbered = tuple(replace(m, source=i) for i, m in enumerate([system(), user(), *steps(count, 60)]))
-    said = context("short [0, 1]")
-    started = time.perf_counter()
-    with suppress(ModelError):  # one that cannot use the reply; until then it has done its work
-        strategy.compact(numbered, said)
-    return time.perf_counter() - started
 
 
 def long_text(length: int) -> Message:

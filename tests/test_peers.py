@@ -12,7 +12,7 @@ from histories import messages, user
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as replaced
-from peers import held, seconds, steps, talk
+from peers import SPECS, held, steps, talk
 from test_conformance import UNUSUAL, WRONG, impurities
 
 from compactlab import catalog
@@ -32,7 +32,6 @@ from compactlab.validity import broken
 ROOT = Path(__file__).parent.parent
 SHORT = ROOT / "fixtures" / "short" / "subagent-loop.jsonl"
 NAMES = catalog.names("peers")
-SPECS = catalog.peer_specs()
 BY_CHARACTERS = Guard(Meter("chars/4"), model=Extractive())
 
 every_peer = pytest.mark.parametrize("name", NAMES)
@@ -151,11 +150,6 @@ def test_labels_and_times_of_the_recording_change_nothing(spec, given_messages, 
     assert [(m.role, m.blocks) for m in plain.messages] == [(m.role, m.blocks) for m in other.messages]
 
 
-@every_spec
-def test_ten_thousand_messages_take_well_under_a_second(spec):
-    assert any(seconds(catalog.strategy(spec), 5_000) < 1 for _ in range(3))
-
-
 DIGEST = """
 import sys
 import compactlab
@@ -164,7 +158,7 @@ from compactlab.compaction import Guard
 from compactlab.llm.extractive import Extractive
 from compactlab.tokens import Meter
 [transcript] = compactlab.read(sys.argv[1])
-for spec in catalog.peer_specs():
+for spec in sys.argv[2:]:
     done = compactlab.compact(transcript.messages, spec, guard=Guard(Meter("chars/4"), model=Extractive()))
     print(spec, hash("a") == 0, done.receipt.result)
 """
@@ -173,7 +167,7 @@ for spec in catalog.peer_specs():
 def test_processes_with_different_hash_seeds_agree():
     found = [
         subprocess.run(
-            [sys.executable, "-c", DIGEST, str(SHORT)],
+            [sys.executable, "-c", DIGEST, str(SHORT), *SPECS],
             env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(filter(None, sys.path))},
             capture_output=True,
             text=True,
@@ -240,7 +234,8 @@ def test_peers_stand_behind_ours_under_the_guard_without_or_both(guard, expected
 
 
 def test_all_means_every_peer_with_its_variants():
-    assert Settings(strategies=("none",), peers=("all",)).labels == ("none", *SPECS)
+    rest = [spec for spec in SPECS if spec != "openhands_attention"]  # it asks for JSON: named alone, with a real model
+    assert sorted(Settings(strategies=("none",), peers=("all",)).labels) == sorted(["none", *rest])
 
 
 def test_a_run_shows_the_validity_of_each_peer(tmp_path):

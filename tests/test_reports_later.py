@@ -4,6 +4,7 @@ import re
 
 import pytest
 import test_answering_runs
+import test_gate_reports
 import test_memory_attention
 import test_memory_conversation
 import test_memory_git
@@ -42,6 +43,7 @@ KINDS = {
     test_reports_money: "K09 K27",
     test_reports_measure: "K30 K32",
     test_answering_runs: "K30",
+    test_gate_reports: "K30",
     test_memory_attention: "K13",
     test_memory_conversation: "K25",
     test_memory_git: "K26",
@@ -53,7 +55,7 @@ KINDS = {
     test_memory_secrets: "K19",
     test_memory_tools: "K13 K33",
 }
-STEPS = ("replay", "real models", "concurrency", "CI gate", "journal")
+STEPS = ("replay", "real models", "concurrency", "journal")
 
 
 def test_there_are_a_hundred_and_ninety_two_rows_and_none_twice():

@@ -6,11 +6,12 @@ import os
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 from compactlab.cli.output import print_json, print_table, print_warnings, watched
 from compactlab.errors import SpecError
+from compactlab.gate import alarms
+from compactlab.gate.alarms import told
 from compactlab.readers import surveys
 from compactlab.study import Study, disagreements, sessions_of, study
 from compactlab.study.evidence import Evidence, cases, figure, gathered
@@ -22,16 +23,15 @@ CASES = "COMPACTLAB_GUARD_CASES"
 
 
 def main(options: Namespace) -> None:
-    """Gather the evidence, or the findings of the study, or compare both kinds of probes; print, or write to a file."""
-    if options.study and options.probes:
-        raise SpecError("expected one of --study and --probes, or neither")
-    if not options.study and not options.probes:
-        _gather(options)
-        return
+    """Gather the evidence, or the findings of a study, or compare both kinds of probes; print, or write to a file."""
+    wanted = [name for name in DONE_BY if getattr(options, name, False)]
+    if len(wanted) > 1:
+        raise SpecError(f"expected one of --{' and --'.join(wanted)}, or none of them")
+    DONE_BY[wanted[0]](options) if wanted else _gather(options)
+
+
+def _study(options: Namespace) -> None:
     paths = options.paths or [HERE]
-    if options.probes:
-        _compare(paths, options)
-        return
     with watched() as progress:
         found = study(paths, options.jobs, progress)
     print_warnings(found.unread)
@@ -81,8 +81,8 @@ def as_data(found: Evidence) -> dict[str, object]:
     return {"sessions": found.sessions, "figures": figures, "missing": found.missing}
 
 
-def _compare(paths: Iterable[Path], options: Namespace) -> None:
-    readings = surveys(paths)
+def _compare(options: Namespace) -> None:
+    readings = surveys(options.paths or [HERE])
     print_warnings([line for reading in readings for line in reading.unread])
     found = disagreements.compared(sessions_of([t for reading in readings for t in reading.transcripts]))
     if options.markdown:
@@ -94,6 +94,26 @@ def _compare(paths: Iterable[Path], options: Namespace) -> None:
         for why, said in disagreements.REASONS.items():
             sys.stdout.write(f"{why}: {said}\n")
         sys.stdout.write(disagreements.sentence(found) + "\n")
+
+
+def _count_alarms(options: Namespace) -> None:
+    if options.paths:
+        raise SpecError("--alarms makes its own sessions; expected no path")
+    with watched() as progress:
+        found = alarms.study(alarms.Plan(options.sessions, draws=options.draws), options.jobs, progress)
+    if options.markdown:
+        Path(options.markdown).write_text(told.to_markdown(found), encoding="utf-8")
+    if options.json:
+        print_json(told.as_data(found))
+    elif not options.markdown:
+        for table in told.tables(found):
+            sys.stdout.write(f"{table.title}\n")
+            print_table(table.columns, table.rows, [name for name in table.columns if name not in table.words])
+        sys.stdout.writelines(f"{sentence}\n" for sentence in told.sentences(found))
+
+
+DONE_BY = {"study": _study, "probes": _compare, "alarms": _count_alarms}
+"""By option what it does."""
 
 
 def plain(found: Study) -> dict[str, object]:

@@ -57,8 +57,7 @@ class Corpus:
         meter = Meter(settings.counter)
 
         def keep(transcript: Transcript) -> Spooled:
-            whole = _pinned(transcript, settings)
-            return spool.put(whole, _cuts(whole, settings, meter))
+            return _kept(transcript, settings, meter, spool)
 
         readings = sifted(paths, keep, agent_type=types, limit=settings.limit)
         found = told_apart([session for reading in readings for session in reading.transcripts])
@@ -67,6 +66,14 @@ class Corpus:
             raise RunError(f"no compaction is recorded in any of {len(ordered)} sessions; expected one to score")
         unread = (line for reading in readings for line in reading.unread)
         return cls(settings, spool, ordered, probes_of(ordered, settings.probes), tuple(unread))
+
+    @classmethod
+    def of(cls, transcripts: Iterable[Transcript], settings: Settings, spool: Spool) -> Corpus:
+        """Put sessions that were read already into the spool; each has an id of its own."""
+        meter = Meter(settings.counter)
+        kept = [_kept(transcript, settings, meter, spool) for transcript in transcripts]
+        ordered = tuple(sorted(kept, key=lambda session: session.id))
+        return cls(settings, spool, ordered, probes_of(ordered, settings.probes), ())
 
     @property
     def transcripts(self) -> tuple[Transcript, ...]:
@@ -196,6 +203,12 @@ class Corpus:
                 behind = (at + 1) % len(stories)
                 steps[at] = 1 if stories[behind] != stories[at] else steps[behind] + 1
         return steps
+
+
+def _kept(transcript: Transcript, settings: Settings, meter: Meter, spool: Spool) -> Spooled:
+    """Put a session into the spool, with what the settings pin, and where it is cut."""
+    whole = _pinned(transcript, settings)
+    return spool.put(whole, _cuts(whole, settings, meter))
 
 
 def _cuts(transcript: Transcript, settings: Settings, meter: Meter) -> tuple[Cut, ...]:
