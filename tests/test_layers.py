@@ -61,6 +61,7 @@ ORDER = (
     "study",
     "tuning",
     "gate",
+    "testing",
     "plots",
     "report",
     "displays",
