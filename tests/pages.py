@@ -1,6 +1,8 @@
 """Pages that several tests look at, and a session that is full of what could break one."""
 
+import json
 from functools import cache
+from html.parser import HTMLParser
 
 import runs
 
@@ -8,8 +10,35 @@ from compactlab.harness import Settings, run
 from compactlab.readers import write
 from compactlab.report import Report
 from compactlab.report.page import save
+from compactlab.results import Results
 from compactlab.results.origins import load
 from compactlab.transcript import Message, Reasoning, Text, ToolCall, ToolResult, Transcript
+
+
+class Parts(HTMLParser):
+    """The elements of a page, and by id the data in its scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.data, self._open = [], {}, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._open = dict(attrs).get("id") if tag == "script" else None
+
+    def handle_endtag(self, tag):
+        self._open = None if tag == "script" else self._open
+
+    def handle_data(self, data):
+        if self._open:
+            self.data[self._open] = json.loads(data)
+
+
+def parsed(path):
+    """The elements and the data of a page."""
+    return Parts(path.read_text(encoding="utf-8"))
+
 
 ATTACK = '"><img src=x onerror="window.owned=1">'
 HOSTILE = (
@@ -46,13 +75,30 @@ def hostile():
 
 
 @cache
-def hostile_page():
-    """The page of a run over the hostile session."""
+def hostile_folder():
+    """A folder with a run over the hostile session in it."""
     folder = runs.scratch() / "hostile"
     folder.mkdir()
     write([hostile()], folder / "hostile.jsonl")
     settings = Settings(strategies=("none", "microcompact", "sliding_window", "summary"), cuts=(0.9,), jobs=1)
-    return written(Report(run(folder, folder / "run", settings)), folder / "page.html")
+    run(folder / "hostile.jsonl", folder / "run", settings)
+    return folder
+
+
+@cache
+def hostile_page(*, share=False):
+    """The page of a run over the hostile session."""
+    folder = hostile_folder()
+    name = "shared.html" if share else "page.html"
+    return written(Report(Results(folder / "run")), folder / name, share=share)
+
+
+@cache
+def hostile_replay_page():
+    """The page of a replay of the hostile session."""
+    folder = hostile_folder()
+    settings = Settings(mode="replay", window=60_000, policies=("none", "microcompact"), jobs=1)
+    return written(Report(run(folder / "hostile.jsonl", folder / "replay", settings)), folder / "replay.html")
 
 
 def written(report, path, **options):

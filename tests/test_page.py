@@ -3,7 +3,6 @@
 import json
 import re
 from html import unescape
-from html.parser import HTMLParser
 
 import ahocorasick_rs
 import pages
@@ -11,6 +10,7 @@ import pytest
 import runs
 from hypothesis import given
 from hypothesis import strategies as st
+from pages import Parts, parsed
 
 from compactlab.facts import FAMILIES
 from compactlab.readers import read
@@ -21,30 +21,6 @@ from compactlab.report.page.tables import number
 from compactlab.report.table import main_table
 from compactlab.results.origins import Found
 from compactlab.transcript import Image, readable
-
-
-class Parts(HTMLParser):
-    """The elements of a page, and by id the data in its scripts."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.data, self._open = [], {}, None
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        self._open = dict(attrs).get("id") if tag == "script" else None
-
-    def handle_endtag(self, tag):
-        self._open = None if tag == "script" else self._open
-
-    def handle_data(self, data):
-        if self._open:
-            self.data[self._open] = json.loads(data)
-
-
-def parsed(path):
-    return Parts(path.read_text(encoding="utf-8"))
 
 
 def strings(value):
@@ -77,6 +53,8 @@ def test_data_comes_back_as_it_was_and_cannot_end_its_script(value):
         ("−4%", -4),
         ("1,204.5", 1204.5),
         ("better", None),
+        ("<.001", 0.001),
+        ("<b>", None),
     ],
 )
 def test_a_cell_sorts_by_the_number_that_it_begins_with(text, expected):

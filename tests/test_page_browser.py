@@ -237,3 +237,48 @@ def test_the_page_of_all_recorded_sessions_is_small_and_opens_at_once(browser):
             taken.append(time.perf_counter() - started)
             assert tab.locator("#sessions [name=session] option").count() == len(runs.TRANSCRIPTS)
     assert min(taken) < SECONDS
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_each_figure_is_shown_in_the_width_that_suits_the_window(browser, size):
+    with opened(browser, pages.short_page(), size) as tab:
+        shown = tab.locator("figure img").evaluate_all(
+            "all => all.map(one => [one.currentSrc.length, one.naturalWidth, one.clientWidth])"
+        )
+        assert len(shown) == 4
+        assert all(natural > 0 and width <= size[0] for _, natural, width in shown)
+        assert all((natural < 500) is (size == PHONE) for _, natural, _ in shown)
+
+
+def test_all_that_can_be_used_is_reached_by_the_keyboard_in_order_and_seen(browser):
+    with opened(browser, pages.short_page()) as tab:
+        reached, places = [], []
+        for _ in range(60):
+            tab.keyboard.press("Tab")
+            name, place, outline, shown = tab.evaluate(
+                "() => { const one = document.activeElement, look = getComputedStyle(one);"
+                " return [one.name || one.textContent.slice(0, 30), [...document.querySelectorAll('*')].indexOf(one),"
+                " look.outlineStyle, one.getBoundingClientRect().height > 0]; }"
+            )
+            assert outline != "none", name
+            assert shown, name
+            reached.append(name)
+            places.append(place)
+        assert places == sorted(set(places))
+        names = tab.locator("#main thead button").all_inner_texts()
+        assert reached[:3] == ["Figures", "Tables", "Sessions"]
+        assert [one for one in reached if one in names] == names
+        assert [one for one in reached if one in {"session", "cut", "pass", "show", "find"}] == [
+            "session",
+            "cut",
+            "pass",
+            "show",
+            "find",
+        ]
+
+
+def test_the_page_begins_where_facts_were_needed(tab):
+    chosen = tab.eval_on_selector("#sessions [name=session]", "one => one.selectedOptions[0].textContent")
+    cut = tab.eval_on_selector("#sessions [name=cut]", "one => one.selectedOptions[0].textContent")
+    needed = {(fact.session, fact.cut) for fact in runs.short().results.needed}
+    assert (chosen.partition(":")[0], cut.partition(",")[0]) in needed

@@ -80,3 +80,27 @@ def test_search_takes_any_text(browser, text):
         tab.locator(".status", has_text="found here").wait_for()
         assert tab.evaluate("window.owned") is None
         assert tab.inner_text(".status") != "0 messages found here."
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_names_of_a_hostile_session_change_nothing_in_a_page_of_its_replay(browser, size):
+    with opened(browser, pages.replay_page(), size) as plain:
+        own = plain.evaluate("[...new Set([...document.querySelectorAll('*')].map(one => one.tagName))].sort()")
+    with opened(browser, pages.hostile_replay_page(), size) as tab:
+        assert tab.locator("#replays-view .case h3").text_content().startswith("</title></script>")
+        assert tab.evaluate("window.owned") is None
+        tags = tab.evaluate("[...new Set([...document.querySelectorAll('*')].map(one => one.tagName))].sort()")
+        assert set(tags) <= {*own, "polygon", "polyline", "circle", "line", "rect", "text"}
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert tab.locator("main img").count() == tab.locator("main figure").count() > 0
+
+
+def test_a_shared_page_of_a_hostile_session_holds_nothing_that_was_said(browser):
+    with opened(browser, pages.hostile_page(share=True)) as tab:
+        assert tab.locator(".digest").count() > 20
+        assert tab.evaluate("window.owned") is None
+        said = tab.evaluate("document.documentElement.innerHTML")
+    plain = pages.hostile_page().read_text(encoding="utf-8")
+    for words in ("orders_old_2024", "54321", "7f3a9c1d2e", "OPS-7741", "refunds", "never closed", "careful", "psql"):
+        assert words in plain
+        assert words not in said

@@ -1,5 +1,6 @@
 """The figure of what was saved and kept: what stands on it, by the objects that the library draws."""
 
+import itertools
 from dataclasses import replace
 
 import figures
@@ -7,11 +8,13 @@ import matplotlib as mpl
 import pytest
 import runs
 from figures import GREY, bars, points
+from matplotlib.colors import to_hex
 
-from compactlab.plots import savings
+from compactlab.plots import positions, savings
 from compactlab.plots.palette import CONTROLS, styles
 from compactlab.signature import signature
 from compactlab.stats import Estimate
+from compactlab.summary.pool import Pool
 
 
 def drawn(summary):
@@ -128,3 +131,33 @@ def test_drawing_needs_no_window_and_leaves_the_settings_of_the_library_alone(tm
     before = dict(mpl.rcParams)
     savings.save(runs.short().summary, tmp_path / "figure.svg")
     assert dict(mpl.rcParams) == before
+
+
+def test_points_at_one_place_are_rings_around_each_other_so_that_all_are_seen():
+    names = ["none", "cull", "defer"]
+    _, axes = drawn(renamed(runs.short().summary, names))
+    marks = [container.lines[0] for container in axes.containers if to_hex(container.lines[0].get_color()) != GREY]
+    sizes = [mark.get_markersize() for mark in marks]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(sizes)) == len(names)
+    assert [mark.get_markerfacecolor() == "white" for mark in marks] == [True, True, False]
+
+
+def test_no_interval_in_grey_has_a_cap_that_looks_like_the_dash_of_the_oracle():
+    _, axes = drawn(runs.whole().summary)
+    caps = {to_hex(container.lines[0].get_color()): len(container.lines[1]) for container in axes.containers}
+    assert caps.pop(GREY) == 0
+    assert set(caps.values()) == {2}
+
+
+def test_spans_of_turns_do_not_run_into_each_other():
+    run = runs.whole()
+    pool = Pool(run.results)
+    for width in (4.2, 8, 10):
+        figure = positions.figure(pool, run.summary, width)
+        figure.set_dpi(150)
+        figure.draw_without_rendering()
+        labels = figure.axes[1].get_xticklabels()
+        assert len(labels) > 7
+        boxes = [label.get_window_extent() for label in labels]
+        assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))

@@ -13,7 +13,19 @@ from matplotlib.text import Text
 
 from compactlab.errors import SpecError
 from compactlab.plots import savings
-from compactlab.plots.canvas import begun, dodged, filled, finished, key, reach, shown, titled, write
+from compactlab.plots.canvas import (
+    begun,
+    dodged,
+    filled,
+    finished,
+    key,
+    reach,
+    shown,
+    title_of,
+    titled,
+    worded,
+    write,
+)
 from compactlab.plots.palette import Style
 from compactlab.stats import Estimate
 
@@ -131,3 +143,37 @@ def test_a_figure_with_more_names_than_room_grows():
         assert figure.get_figheight() > 3
         assert figure.get_figwidth() == width
         assert figures.faults(figure) == []
+
+
+def test_all_that_is_written_on_a_figure_can_be_said_in_other_words():
+    def words(text):
+        return text.replace("secret", "[left out]").replace("_", "-")
+
+    def figure():
+        made = begun(5, 4)
+        axes = made.add_subplot()
+        axes.set_yticks([0], [filled("a secret_of many letters", 12)])
+        axes.set_xlabel("secret axis")
+        axes.text(0, 0, "a secret in it")
+        titled(made, "The secret title of a figure that is not wide")
+        return finished(made, "signed in secret", [key(Style("#000000", "o"), "a secret_name that is rather long")])
+
+    with worded(words):
+        said = [text.get_text() for text in figure().findobj(Text)]
+    assert sum("left" in text for text in said) >= 6
+    assert not any("secret" in text or "_" in text for text in said)
+    assert title_of(figure()) == "The secret title of a figure that is not wide"
+    assert title_of(begun(5, 4)) == ""
+
+
+def test_words_are_as_they_were_behind_a_figure_that_could_not_be_drawn():
+    with pytest.raises(ZeroDivisionError), worded(str.upper):
+        raise ZeroDivisionError
+    assert shown("as it is") == "as it is"
+
+
+def test_a_policy_is_broken_behind_a_step_and_not_in_front_of_its_mark():
+    assert filled("microcompact@0.8+cull@0.9+summary@0.95", 30).split("\n") == [
+        "microcompact@0.8+cull@0.9+",
+        "summary@0.95",
+    ]

@@ -1,5 +1,6 @@
 """The dot plot of families: each dot is the estimate of its row, each family has its number."""
 
+import itertools
 from dataclasses import replace
 
 import figures
@@ -70,3 +71,17 @@ def test_a_run_in_which_nothing_was_needed_is_an_empty_figure(drawn):
     bare.groups = {}
     assert figures.faults(families.figure(bare, replace(summary, rows=()))) == []
     assert families.needed(pool)
+
+
+@pytest.mark.parametrize("number", [2, 7, 20])
+def test_the_dots_of_a_family_stand_nearer_to_each_other_than_to_those_of_the_next(drawn, number):
+    pool, summary, _ = drawn
+    slide = next(row for row in summary.rows if row.saved.mean > 0 and len(row.by_family) > 1)
+    rows = tuple(replace(slide, label=f"sliding_window(preserve_recent={i})") for i in range(number))
+    (axes,) = families.figure(pool, replace(summary, rows=rows)).axes
+    heights = sorted(y for _, y, _, _ in points(axes))
+    steps = [b - a for a, b in itertools.pairwise(heights)]
+    within = min(steps)
+    between = [step for step in steps if step > 1.5 * within]
+    assert len(between) == len(heights) // number - 1 > 0
+    assert min(between) == pytest.approx(2 * within)

@@ -139,3 +139,13 @@ def test_edited_messages_are_placed_in_order_within_their_gap(entries, start, si
     assert len(found) == len(entries)
     assert placed == sorted(set(placed))
     assert all(place in gap for place in placed)
+
+
+def test_facts_whose_place_is_not_known_are_counted_and_no_mark_is_explained_for_them():
+    row = Row("cull", ("kept", "dropped"), (), {histories.NOWHERE: {"bound": 2, "lost": 1}})
+    figure = kept.figure(History("a session", (1, 1), ("", ""), (row,)), "signed")
+    (axes,) = figure.axes
+    assert "3 facts needed later" in figures.title(figure)
+    assert "2 of 3 facts" in axes.get_yticklabels()[1].get_text()
+    assert not any("needed fact" in words for words in figures.legend(figure))
+    assert "where its facts stood is not known" in " ".join(axes.get_xlabel().split())

@@ -1,5 +1,7 @@
 """Figures of replays: curves of survival, timelines, money against the window."""
 
+import itertools
+
 import figures
 import pytest
 import replays
@@ -7,6 +9,7 @@ import runs
 from figures import points
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.path import Path
 from replays import fire, life, made, turn
 
 from compactlab.errors import SpecError
@@ -204,3 +207,23 @@ def test_nothing_of_money_lies_outside_or_covers_anything(width, number):
     names = [f"microcompact@0.{10 + i}+summary(preserve_recent={i})@0.95" for i in range(number)]
     costs = [cost(s, name, w) for s in "abcde" for name in names for w in (32_000, 64_000, 200_000)]
     assert figures.faults(windows.figure(costs, "signed " * 40, width)) == []
+
+
+@pytest.mark.parametrize("width", [4.6, 10])
+def test_words_at_a_fire_cover_no_line_and_no_mark_of_the_timeline(replayed, width):
+    turns = [turn(300 + 97 * i % 600) for i in range(40)]
+    fires = [fire(i, 900, 300 + 97 * i % 600) for i in range(2, 40, 3)]
+    for timelines in ([timeline.of_replay(made(turns, fires, spec="cull@0.8"))], timeline.of_run(replayed)):
+        figure = timeline.figure(timelines, "signed", width)
+        figure.draw_without_rendering()
+        told = 0
+        for axes, one in zip(figure.axes, timelines, strict=True):
+            at = axes.transData.transform
+            sent = Path(at([(i, turn.tokens / 1_000) for i, turn in enumerate(one.turns, 1)]))
+            marks = at([(fire.turn + 1, fire.tokens_before / 1_000) for fire in one.fires] or [(-1, -1)])
+            boxes = [text.get_window_extent().padded(-1) for text in axes.texts]
+            told += len(boxes)
+            assert not any(sent.intersects_bbox(box, filled=False) for box in boxes)
+            assert not any(box.contains(*mark) for box in boxes for mark in marks)
+            assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+        assert told > 0

@@ -1,5 +1,8 @@
 """The transfer matrix: each square shows its value, its number, and whether the goal was missed."""
 
+import json
+
+import corpora
 import figures
 import pytest
 from matplotlib.colors import rgb_to_hsv, to_rgb
@@ -76,3 +79,26 @@ def test_the_matrices_of_a_tuning_are_what_its_policies_saved_and_kept_there():
     assert {name: e.mean for name, e in kept.values["primary"].items()} == {"primary": 0.9, "subagent": 0.2}
     assert saved.misses == kept.misses == {("primary", "subagent")}
     assert of_cells([]) == ()
+
+
+def test_tuning_draws_the_matrix_where_there_is_advice_and_says_so_where_there_is_none(tmp_path, said):
+    made, picture = corpora.corpus(tmp_path / "made", sessions=4), tmp_path / "transfer.svg"
+    given = ["tune", made, "--window", corpora.WINDOW, "--counter", "chars/4", "--jobs", 1, "--out", tmp_path / "tried"]
+    given += ["--json", "--figure", picture, "--policy"]
+    code, out, err = said(*given, "cull@0.8")
+    assert (code, json.loads(out)["transfer"], picture.exists()) == (0, [], False)
+    assert f"{picture} is not drawn" in err
+    code, out, err = said(*given, "sliding_window@0.5", "microcompact@0.7")
+    assert (code, err, len(json.loads(out)["transfer"])) == (0, "", 4)
+    words = picture.read_text(encoding="utf-8")
+    assert all(f"<!-- {told} -->" in words for told in (corpora.COURIER, corpora.WARDEN, "n = 4", "misses the goal"))
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [(["--figure", "matrix.docx"], "expected a figure's ending"), (["--figure", "m.png", "--type", "x"], "no --type")],
+)
+def test_a_matrix_that_could_not_be_drawn_is_refused_before_anything_is_tried(tmp_path, said, more, expected):
+    code, out, err = said("tune", tmp_path / "nothing-here", *more)
+    assert (code, out) == (2, "")
+    assert expected in err

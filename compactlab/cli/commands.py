@@ -128,6 +128,7 @@ COMMANDS = (
             _arg("--no-model", action="store_true", help="leave out strategies that ask a model or its stand-in"),
             *_LLM,
             _arg("--write", metavar="FILE", help="write the advice into this settings file; its comments stay"),
+            _arg("--figure", metavar="FILE", help="draw the advice of each type tried on the others (png, svg or pdf)"),
             _COUNTER,
             _SETTINGS,
             _arg("--out", metavar="DIR", help="folder of what was tried; the same again goes on"),

@@ -8,19 +8,23 @@ from typing import Any
 
 from compactlab.cli.input import limit
 from compactlab.cli.output import console, print_json, print_sections, print_warnings, watched
+from compactlab.errors import SpecError
 from compactlab.report import tuned
 from compactlab.settings import load
 from compactlab.tuning import ForType, Goal, Options, Row, Tuning, advice, tune
 
 
 def main(options: Namespace) -> None:
-    """Tune, print the advice and what it rests on, and write it into a settings file if that is asked for."""
+    """Tune, print the advice and what it rests on; write it into a settings file, and draw it, if that is asked for."""
+    _check(options)
     with watched() as progress:
         found = tune(options.paths, _options(options), options.out, progress)
     print_warnings(found.unread)
     found.folder.mkdir(parents=True, exist_ok=True)  # nothing is tried for types of too few sessions
     (found.folder / "report.md").write_text(tuned.to_markdown(found), encoding="utf-8")
     written = advice.written(found, options.write) if options.write else ()
+    if options.figure:
+        _draw(found, options.figure)
     if options.json:
         print_json(as_data(found) | {"written": {"file": options.write, "types": written} if options.write else None})
         return
@@ -32,6 +36,26 @@ def main(options: Namespace) -> None:
         told = f"wrote the advice for {', '.join(written)} into" if written else "no advice to write into"
         sys.stdout.write(f"{told} {options.write}\n")
     sys.stdout.write(f"tried: {found.folder}\n")
+
+
+def _check(options: Namespace) -> None:
+    """Refuse a figure that could not be drawn, before anything is tried."""
+    if options.figure:
+        from compactlab.plots.canvas import ending
+
+        ending(options.figure)
+        if options.type:
+            raise SpecError(f"--figure shows one type tried on another; expected no --type, not --type {options.type}")
+
+
+def _draw(tuning: Tuning, path: str) -> None:
+    """Draw what is advised for each type of agent, tried on the others; say so where nothing is advised."""
+    from compactlab.plots import transfer
+
+    if tuning.transfer:
+        transfer.save(transfer.of_cells(tuning.transfer), tuned.signature(tuning), path)
+    else:
+        sys.stderr.write(f"compactlab: {path} is not drawn: there is no advice for any of several types\n")
 
 
 def _options(options: Namespace) -> Options:

@@ -176,8 +176,11 @@ def keys(named: Mapping[str, str]) -> str:
     return f'<div class="cl-keys">{"".join(marks)}</div>'
 
 
-FATES = {"kept": ("#0b5fa5", 20), "edited": ("#e08a1e", 13), "made": ("#7c3aed", 20), "dropped": ("#9a9a9a", 4)}
-"""Colour and height of a message in a strip, by what became of it: heights tell them apart without colour."""
+FATES = {"kept": ("#64748b", 20), "edited": ("#c27c0e", 13), "made": ("#7c5cd6", 20), "dropped": ("#b8bcc2", 4)}
+"""Colour and height of a message in a strip, by what became of it: heights tell them apart without colour.
+
+The colours are those of the page of a run (`report/page`), at a lightness that is seen on light and on dark ground.
+"""
 
 
 def strip(fates: Sequence[str]) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,8 +34,24 @@ _DPI = 150
 _RIM = 0.06  # inches left free on both sides
 _LINE = 0.11  # height of its lines in inches
 _TITLE = "title"
-_PART = re.compile(r"\(?[^\s(+@_]+[(+@_]*\s*|.", re.DOTALL)
+_PART = re.compile(r"\(?[^\s(+_]+[(+_]*\s*|.", re.DOTALL)
 _BOX = "\u25a1"
+
+
+_WORDS: ContextVar[Callable[[str], str]] = ContextVar("words", default=str)
+
+
+@contextmanager
+def worded(words: Callable[[str], str]) -> Iterator[None]:
+    """Within it all that is written on figures goes through *words* before it is broken into lines.
+
+    So a figure that is passed on can leave out names. What *words* gave once it must give back as it is.
+    """
+    before = _WORDS.set(words)
+    try:
+        yield
+    finally:
+        _WORDS.reset(before)
 
 
 class Named(NamedTuple):
@@ -78,6 +96,14 @@ def titled(place: Any, text: str) -> None:  # noqa: ANN401  # a figure or axes
         place.set_title(text, loc="left", fontsize=10.5, color=INK, gid=_TITLE)
 
 
+def title_of(figure: Figure) -> str:
+    """Give the title of a figure in one line; empty if it has none."""
+    from matplotlib.text import Text
+
+    found = (text.get_text() for text in figure.findobj(Text) if text.get_gid() == _TITLE)
+    return " ".join(next(filter(None, found), "").split())
+
+
 def reach(estimate: Estimate, low: float | None = 0.0, high: float | None = 1.0) -> list[list[float]]:
     """How far an interval reaches below and above its mean, inside of the bounds, as error bars take it.
 
@@ -115,7 +141,7 @@ def finished(figure: Figure, signature: str, entries: Sequence[Named] = ()) -> F
 
     shown_at = figure.dpi
     figure.set_dpi(_DPI)  # small letters take other room at other resolutions: laid out as it is written
-    lines = textwrap.wrap(signature, int(figure.get_figwidth() * _LETTERS))
+    lines = textwrap.wrap(shown(signature), int(figure.get_figwidth() * _LETTERS))
     foot = _LINE * len(lines) + 0.06
     right = 0.0
     if entries:
@@ -196,6 +222,7 @@ def shown(text: str) -> str:
     >>> shown("a$b_\x00 \u4e2d")
     'a$b_□ □'
     """
+    text = _WORDS.get()(text)
     return text if text.isascii() and text.replace("\n", "").isprintable() else "".join(map(_shown, text))
 
 
@@ -210,16 +237,28 @@ def _drawable() -> Iterable[int]:
     return found
 
 
+def ending(path: str | Path) -> str:
+    """Give the ending of a figure's file, which says how it is written; `SpecError` if nothing can be written so.
+
+    >>> ending("savings.PNG")
+    'png'
+    """
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    found = Path(path).suffix.lstrip(".").lower()
+    if found not in known:
+        raise SpecError(f"{path}: expected a figure's ending, one of {', '.join(sorted(known))}")
+    return found
+
+
 def write(figure: Figure, path: str | Path) -> None:
     """Write a figure; the ending of *path* (png, svg, pdf) says how. The same figure gives the same bytes."""
-    known = figure.canvas.get_supported_filetypes()
-    ending = Path(path).suffix.lstrip(".").lower()
-    if ending not in known:
-        raise SpecError(f"{path}: expected a figure's ending, one of {', '.join(sorted(known))}")
-    if ending == "svg":
+    found = ending(path)
+    if found == "svg":
         Path(path).write_text(_svg(figure), encoding="utf-8")
         return
-    dated = {"pdf": {"CreationDate": None}}.get(ending)
+    dated = {"pdf": {"CreationDate": None}}.get(found)
     figure.savefig(path, dpi=_DPI, metadata=dated)
 
 
@@ -242,6 +281,7 @@ __all__ = [
     "Named",
     "begun",
     "dodged",
+    "ending",
     "filled",
     "finished",
     "halo",
@@ -249,6 +289,8 @@ __all__ = [
     "reach",
     "shown",
     "tidy",
+    "title_of",
     "titled",
+    "worded",
     "write",
 ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from compactlab.plots.canvas import (
     FAINT,
+    INK,
     QUIET,
     WIDE,
     Named,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DOT = 0.11  # inches of height for each strategy of a family
-_BAND = 0.4  # how far the dots of a family reach from its middle
 
 
 def figure(pool: Pool, summary: Summary, width: float = WIDE) -> Figure:
@@ -53,7 +53,7 @@ def draw(axes: Any, pool: Pool, summary: Summary) -> list[Named]:  # noqa: ANN40
     """Draw into axes that are there; what is drawn is given back with its names, for a legend."""
     families, rows = needed(pool), shown_rows(summary)
     looks = styles(row.label for row in rows)
-    for row, aside in zip(rows, dodged(len(rows), _BAND), strict=True):
+    for row, aside in zip(rows, dodged(len(rows), _reach(len(rows))), strict=True):
         style = looks[row.label]
         for place, family in enumerate(families):
             estimate = row.by_family.get(family)
@@ -74,8 +74,17 @@ def draw(axes: Any, pool: Pool, summary: Summary) -> list[Named]:  # noqa: ANN40
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=FAINT, lw=0.6)
     for label in axes.get_yticklabels():
-        label.set_color(QUIET if label.get_text().startswith("(") else "black")
+        label.set_color(QUIET if label.get_text().startswith("(") else INK)
     return [key(looks[row.label], row.name, line=False) for row in rows]
+
+
+def _reach(number: int) -> float:
+    """How far the dots of a family reach from its middle: the band goes on for as much as there is between two dots.
+
+    >>> round(_reach(7), 3), round(_reach(2), 3)
+    (0.375, 0.167)
+    """
+    return 0.5 * (number - 1) / (number + 1)
 
 
 def needed(pool: Pool) -> dict[str, int]:

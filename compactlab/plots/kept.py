@@ -57,7 +57,9 @@ def draw(axes: Any, history: History) -> list[Named]:  # noqa: ANN401  # matplot
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(history.rows) + 0.6, -0.5 if any(history.roles) else 0.4)
     axes.set_xlim(0, 1.01 * max(edges[-1], 1e-9))
-    axes.set_xlabel(filled(history.axis, int(width * 7)))
+    lost = {home for row in history.rows for home in row.facts if not 0 <= home < len(history.weights)}
+    axis = f"{history.axis} (where its facts stood is not known)" if lost else history.axis
+    axes.set_xlabel(filled(axis, int(width * 7)))
     tidy(axes, grid="x")
     axes.tick_params(axis="y", length=0, labelsize=7.5)
     return _legend(history)
@@ -137,7 +139,8 @@ def _legend(history: History) -> list[Named]:
     named += [entry for action, entry in bars.items() if action in actions]
     if any(row.made for row in history.rows):
         named.append(Named(Patch(facecolor=INK, linewidth=0), "written, as wide as it is"))
-    fates = {fate for row in history.rows for of in row.facts.values() for fate in of}
+    end = len(history.weights)
+    fates = {fate for row in history.rows for home, of in row.facts.items() if 0 <= home < end for fate in of}
     for fate, words in _WORDS.items():
         if fate in fates:
             marker, colour, _ = _FATES[fate]

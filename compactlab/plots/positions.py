@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _BESIDE = 8.0  # inches from which on both parts stand in one row
+_SHORT = 5  # letters of a span of turns that stand in one line
 
 
 def figure(pool: Pool, summary: Summary, width: float = WIDE) -> Figure:
@@ -71,11 +72,11 @@ def _line(axes: Any, found: dict[str, Estimate], keys: list[str], of: tuple[Row,
 
 
 def _dressed(axes: Any, keys: list[str], name: str) -> None:  # noqa: ANN401  # same
-    axes.set_xticks(range(len(keys)), keys)
+    axes.set_xticks(range(len(keys)), [key if len(key) <= _SHORT else key.replace("-", "-\n") for key in keys])
     axes.set_xlabel(name)
     axes.set_ylim(-0.03, 1.03)
     tidy(axes)
-    axes.tick_params(axis="x", labelsize=6.5)
+    axes.tick_params(axis="x", labelsize=7)
 
 
 def save(pool: Pool, summary: Summary, path: str | Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ASIDE = 0.012  # random draws have their strategy's size; drawn a little beside it they can be seen
+_SIZE = 6.5  # of a point, in units of print
+_RINGS = 14.0  # how much larger the first of several points at one place is
 
 
 def figure(summary: Summary, width: float = WIDE) -> Figure:
@@ -36,6 +39,7 @@ def draw(axes: Any, summary: Summary) -> list[Named]:  # noqa: ANN401  # matplot
         if row.bound and not _never_met(row):
             rows.setdefault(row.label, []).append(row)
     looks = styles(rows)
+    sizes = _sizes([row for found in rows.values() for row in found])
     for label, found in rows.items():
         found.sort(key=lambda row: row.saved.mean)
         style = looks[label]
@@ -43,7 +47,7 @@ def draw(axes: Any, summary: Summary) -> list[Named]:  # noqa: ANN401  # matplot
             axes.plot(*zip(*map(_at, found), strict=True), **style.line, lw=0.9, alpha=0.6)
         for row in found:
             _beside(axes, row)
-            _point(axes, _at(row)[0], row.bound, style)
+            _point(axes, _at(row)[0], row.bound, style, sizes[row.label, row.budget])
         model = f" ({found[0].model})" if found[0].model else ""
         named.append(key(style, f"{label}{model}", line=len(found) > 1))
     _dressed(axes, summary)
@@ -54,10 +58,24 @@ def _at(row: Row) -> tuple[float, float]:
     return row.saved.mean, row.bound.mean if row.bound else 0.0
 
 
-def _point(axes: Any, x: float, estimate: Estimate | None, style: Style) -> None:  # noqa: ANN401  # same
+def _sizes(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
+    """How large each point is drawn, by label and budget: of those at one place all but the last are rings."""
+    places: dict[tuple[float, float], list[Row]] = {}
+    for row in rows:
+        places.setdefault(_at(row), []).append(row)
+    return {
+        (row.label, row.budget): _SIZE + _RINGS * (len(same) - 1 - i) / max(2, len(same) - 1)
+        for same in places.values()
+        for i, row in enumerate(same)
+    }
+
+
+def _point(axes: Any, x: float, estimate: Estimate | None, style: Style, size: float = _SIZE) -> None:  # noqa: ANN401  # same
     if estimate is not None:
-        bars = {"ecolor": style.colour, "elinewidth": 1.1, "capsize": 3, "ms": 6.5, "linestyle": "none"}
-        axes.errorbar(x, estimate.mean, yerr=reach(estimate), **style.point(), **bars)
+        caps = 0 if style in CONTROLS.values() else 3  # a cap in grey would be taken for the oracle
+        bars = {"ecolor": style.colour, "elinewidth": 1.1, "capsize": caps, "ms": size, "linestyle": "none"}
+        look = style.point(full=size == _SIZE) | {"markeredgewidth": 1.2 if size == _SIZE else 2.0}
+        axes.errorbar(x, estimate.mean, yerr=reach(estimate), **look, **bars)
 
 
 def _never_met(row: Row) -> bool:
@@ -69,7 +87,7 @@ def _beside(axes: Any, row: Row) -> None:  # noqa: ANN401  # same
     if luck := row.same_size.get("random"):
         _point(axes, row.saved.mean - _ASIDE, luck, CONTROLS["random"])
     if best := row.same_size.get("oracle"):
-        axes.plot(row.saved.mean, best.mean, "_", color=GREY, ms=9)
+        axes.plot(row.saved.mean, best.mean, "_", color=GREY, ms=11, mew=1.6)
 
 
 def _luck(summary: Summary) -> list[Named]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from compactlab.errors import SpecError, UnknownName
-from compactlab.plots.canvas import INK, QUIET, WIDE, Named, begun, finished, halo, key, tidy, titled, write
+from compactlab.plots.canvas import INK, QUIET, WIDE, Named, begun, filled, finished, halo, key, tidy, titled, write
 from compactlab.plots.palette import Style, styles
 from compactlab.policy import policy
 from compactlab.pressure import OUTPUT_LIMIT, Marks
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _PANEL = 2.0  # inches of height of one policy
 _LABELS = 0.075  # of the axis, the least room between two labels of fires
+_FLOOR = 0.12  # of the window, what a fire must leave to have words under it
+_LETTERS = 11.5  # of a policy and what came of it, in an inch
 _NARROWED = "#f3e3b3"
 _ENDED = "#b00020"
 
@@ -113,18 +116,20 @@ def figure(timelines: Sequence[Timeline], signature: str, width: float = WIDE) -
     named: dict[str, Named] = {}
     for axes, timeline in zip(parts, timelines, strict=False):
         named |= {entry.words: entry for entry in draw(axes, timeline, looks)}
-        axes.set_title(_told(timeline), loc="left", fontsize=8.5, color=INK)
-    parts[-1].set_xlabel("turn of the agent")
+        axes.set_title(filled(_told(timeline), int(width * _LETTERS)), loc="left", fontsize=8.5, color=INK)
+    parts[-1].set_xlabel("turn of the agent, the first is 1")
     if timelines:
         titled(made, f"{timelines[0].session} in a window of {timelines[0].window:,} tokens")
     return finished(made, signature, list(named.values()))
 
 
 def _told(timeline: Timeline) -> str:
-    """How many turns there were, and what came of the fires."""
+    """How many turns there were, what came of the fires, and at which shares of the window it fires."""
     outcomes = Counter(fire.outcome for fire in timeline.fires)
     fires = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
-    return f"{timeline.policy}: {len(timeline.turns)} turns, {f'fires: {fires}' if fires else 'no fire'}"
+    marks = ", ".join(f"{mark:g}" for mark in timeline.marks)
+    said = f"{timeline.policy}: {len(timeline.turns)} turns, {f'fires: {fires}' if fires else 'no fire'}"
+    return f"{said}; marks {marks}" if marks else said
 
 
 def looks_of(timelines: Sequence[Timeline]) -> dict[str, Style]:
@@ -153,18 +158,13 @@ def draw(axes: Any, timeline: Timeline, looks: dict[str, Style]) -> list[Named]:
 
 
 def _bounds(axes: Any, timeline: Timeline) -> list[Named]:  # noqa: ANN401  # same
-    """The window and the marks, as lines; each mark is named at its end."""
+    """The window and the marks, as lines."""
     full = timeline.window / 1_000
     window = axes.axhline(full, color=INK, lw=1.6, zorder=2)
     named = [Named(window, "window")]
     for mark in timeline.marks:
         line = axes.axhline(mark * full, color=QUIET, lw=0.8, ls=(0, (4, 3)), zorder=1)
         named = [named[0], Named(line, "marks")]
-    said = ", ".join(f"{mark:g}" for mark in timeline.marks)
-    if said:
-        place = {"xy": (1, timeline.marks[0] * full), "xycoords": ("axes fraction", "data"), "va": "top", "ha": "right"}
-        how = {"fontsize": 6.5, "color": QUIET, "xytext": (-2, -1), "textcoords": "offset points", "zorder": 7}
-        axes.annotate(f"marks {said}", **how, **place).set_path_effects(halo())
     return named
 
 
@@ -213,16 +213,25 @@ def _places(timeline: Timeline, fires: Sequence[Fire], *, full: bool) -> tuple[l
 
 
 def _freed(axes: Any, timeline: Timeline) -> None:  # noqa: ANN401  # same
-    """Write from what to what over the fires, where there is room."""
+    """Write from what to what under the fires, those that freed most first, where nothing is covered."""
     room = _LABELS * max(2, len(timeline.turns) + 2) * WIDE / axes.get_figure(root=True).get_figwidth()
-    last = -room
-    for fire in (fire for fire in timeline.fires if fire.applied and fire.turn - last >= room):
-        last = fire.turn
+    named: list[int] = []
+    for fire in sorted(timeline.fires, key=lambda fire: fire.tokens_after - fire.tokens_before):
         over = _overhead(timeline, fire)
         before, after = (fire.tokens_before + over) / 1_000, (fire.tokens_after + over) / 1_000
-        place = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 6.5}
-        said = axes.annotate(f"{before:.0f} → {after:.0f}", (fire.turn + 1, before), color=INK, zorder=7, **place)
+        is_free = all(abs(fire.turn - turn) >= room for turn in named)
+        if not (fire.applied and is_free and _is_lowest(timeline, fire.turn, after, room / 2)):
+            continue
+        named.append(fire.turn)
+        place = {"xytext": (0, -4), "textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 6.5}
+        said = axes.annotate(f"{before:.0f} → {after:.0f}", (fire.turn + 1, after), color=INK, zorder=7, **place)
         said.set_path_effects(halo())
+
+
+def _is_lowest(timeline: Timeline, turn: int, after: float, room: float) -> bool:
+    """True if no turn near a fire sent less than the fire left, and there is room for words above the axis."""
+    near = timeline.turns[max(0, floor(turn - room)) : ceil(turn + room) + 1]
+    return after > _FLOOR * timeline.window / 1_000 and all(other.tokens / 1_000 >= after - 1e-9 for other in near)
 
 
 def _overhead(timeline: Timeline, fire: Fire) -> int:

@@ -149,9 +149,8 @@ def figure(costs: Sequence[Costs], signature: str, width: float = WIDE, currency
         axes.set_title(title, fontsize=9)
         axes.set_ylabel("thousand tokens a session" if part == "sent" else f"{currency} a session", fontsize=8.5)
     left = ", ".join(f"{name} ({n} of {shown.of} finished)" for name, n in shown.left_out.items())
-    titled(
-        made, f"What a session takes: {len(shown.sessions)} of {shown.of} sessions, finished under all that is drawn"
-    )
+    n = f"{len(shown.sessions)} of {shown.of} sessions, finished under all policies shown"
+    titled(made, f"What a session takes: {n}")
     if left:
         named.append(key(Style("#ffffff", "o"), f"left out: {left}", line=False))
     return finished(made, signature, named)
@@ -179,6 +178,8 @@ def draw(axes: Any, costs: Sequence[Costs], part: str) -> list[Named]:  # noqa: 
         line = axes.axhline(next(iter(plain.values())).mean, color=GREY, lw=1.6, ls=(0, (5, 1.5)), zorder=1)
         named.append(Named(line, "the same sessions with no window"))
     _dressed(axes, windows)
+    if part == "sent":
+        axes.yaxis.set_major_formatter("{x:,.15g}")
     return named
 
 

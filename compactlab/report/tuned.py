@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from compactlab.report.section import INTERVAL, Section, interval, markdown, sample, share
 from compactlab.signature import Counts, signature_of
 from compactlab.tuning import Bounds, Fold, ForType, Goal, Row, Tuning
+from compactlab.tuning.tried import Tried
 from compactlab.tuning.tuner import ADVISED
 
 COLUMNS = ("choice", "policy", "sessions", "fired", "saved", "kept", "bound", "facts", "rules kept", "rules bound",
@@ -50,7 +51,9 @@ def _said(one: ForType, goal: Goal) -> str:
 
 def _nearest(nearest: Bounds, goal: Goal) -> str:
     wanted = (("kept", nearest.kept, goal.quality), ("rules", nearest.rules, goal.constraints))
-    missed = [f"bound of {what} {share(got)} for {share(asked)}" for what, got, asked in wanted if (got or 0.0) < asked]
+    missed = [
+        f"bound of {what} {_bound(got)} for {share(asked)}" for what, got, asked in wanted if (got or 0.0) < asked
+    ]
     missed += [f"{n} {what}" for what, n in (("overflows", nearest.overflows), ("faults", nearest.faults)) if n]
     return f"{nearest.policy} ({', '.join(missed)})"
 
@@ -107,8 +110,8 @@ def _main(one: ForType, goal: Goal) -> Section:
 def _texts(row: Row) -> Iterable[str]:
     counts = {name: f"{n:,}" for name, n in row.counts.items()}
     yield from (counts["sessions"], counts["fired"], interval(row.saved))
-    yield from (interval(row.kept), share(row.bounds.kept), counts["uses"])
-    yield from (interval(row.rules), share(row.bounds.rules), counts["rules"])
+    yield from (interval(row.kept), _bound(row.bounds.kept), counts["uses"])
+    yield from (interval(row.rules), _bound(row.bounds.rules), counts["rules"])
     yield from (counts["overflows"], counts["faults"])
 
 
@@ -129,24 +132,28 @@ def _of_fold(fold: Fold) -> Iterable[tuple[str, ...]]:
     chosen = {row.session: row for row in fold.tried}
     for session in fold.sessions:
         row, other = chosen.get(session), best.get(session)
-        told = (
-            (row.policy, share(row.saved), share(row.retention), share(row.obedience)) if row else (NO, "-", "-", "-")
-        )
+        told = (row.policy, share(row.saved), share(row.retention), share(row.obedience)) if row else (NO, *"---")
         named = (other.policy, share(other.saved)) if other else (NO, "-")
-        both = row and other and row.saved is not None and other.saved is not None
-        yield (
-            session,
-            *told,
-            *named,
-            share((other.saved or 0.0) - (row.saved or 0.0)) if row and other and both else "-",
-        )
+        yield (session, *told, *named, _regret(row, other))
+
+
+def _regret(row: Tried | None, best: Tried | None) -> str:
+    """What the session's own best policy saves more; a dash where there is none, or one of them did not finish."""
+    if row is None or best is None or row.saved is None or best.saved is None:
+        return "-"
+    return share(best.saved - row.saved)
+
+
+def _bound(value: float | None) -> str:
+    """A lower bound of a share: it may come out below 0, which says no more than 0."""
+    return share(None if value is None else max(0.0, value))
 
 
 def _levels(one: ForType) -> Section:
     rows = []
     for goal, found in one.levels:
         asked = (share(goal.quality), share(goal.constraints) if goal.constraints else "any")
-        numbers = (found.policy, share(found.saved), share(found.kept), share(found.rules)) if found else (NO, *"---")
+        numbers = (found.policy, share(found.saved), _bound(found.kept), _bound(found.rules)) if found else (NO, *"---")
         rows.append((*asked, *numbers))
     legend = (
         "What would be chosen if more or fewer of the needed facts had to be kept, and of the rules the share that was"

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from compactlab.report import Report
-from compactlab.report.page import figures, tables
+from compactlab.report.page import tables
 from compactlab.report.page.document import document, file, script_data
+from compactlab.report.page.figures import figures
 from compactlab.report.page.left import Cut, cuts_of
 from compactlab.report.page.replays import timelines
 from compactlab.report.page.sessions import View, untold
@@ -50,7 +51,7 @@ def page(report: Report, found: Found, *, share: bool = False) -> str:
     parts = [
         _lead([shared.line(text) if shared else text for text in _sentences(report)]),
         *(tables.table(section, "main") + tables.legend(section) for section in sections[:1]),
-        *_figures(report),
+        *_figures(report, shared),
         *_tables(sections[1:]),
     ]
     view, data = _replays(report, found, shared) if report.mode == "replay" else _sessions(report, found, shared)
@@ -86,13 +87,13 @@ def _about(report: Report) -> str:
 
 
 def _lead(sentences: Sequence[str]) -> str:
-    return "".join(f"<p class=lead>{escape(sentence)}</p>" for sentence in sentences) + "<p></p>"
+    return "".join(f"<p class=lead>{escape(sentence)}</p>" for sentence in sentences)
 
 
-def _figures(report: Report) -> Iterator[str]:
-    found = [figures.figure(drawn) for drawn in figures.drawn(report)]
+def _figures(report: Report, shared: Shared | None) -> Iterator[str]:
+    found = "".join(figures(report, shared.line if shared else str))
     if found:
-        yield f'<section id="figures"><h2>Figures</h2>{"".join(found)}</section>'
+        yield f'<section id="figures"><h2>Figures</h2>{found}</section>'
 
 
 def _tables(sections: Sequence[Section]) -> Iterator[str]:
@@ -110,9 +111,14 @@ def _sessions(report: Report, found: Found, shared: Shared | None) -> tuple[str,
     told = [_session(session, cuts, (found, shared), meter) for session, cuts in by_session.items()]
     if not told:
         return "", []
-    index = [{name: one[name] for name in ("name", "title")} for one in told]
+    index = [{"name": one["name"], "title": one["title"], "needed": _needed(one)} for one in told]
     data = [script_data("sessions-index", index)]
     return file("sessions.html"), [*data, *(script_data(f"session-{i}", one) for i, one in enumerate(told))]
+
+
+def _needed(told: dict[str, Any]) -> list[int]:
+    """How many facts were needed behind each cut: the page begins at the first that has any."""
+    return [len(cut["facts"]) for cut in told["cuts"]]
 
 
 def _session(session: str, cuts: list[Cut], known: tuple[Found, Shared | None], meter: Meter) -> dict[str, Any]:

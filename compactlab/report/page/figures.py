@@ -5,66 +5,93 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterator
-from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
+
+from compactlab.plots.canvas import title_of, worded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from compactlab.report import Report
 
-
-WIDE, NARROW = 10.0, 4.6
+WIDE, NARROW = 10.0, 4.2
 """Widths in inches: for a screen, and for a phone."""
 
 
-class Drawn(NamedTuple):
-    """A figure with its title, what it shows in words, and how it is drawn at a width in inches."""
+class Told(NamedTuple):
+    """What a figure shows, and where its numbers stand in the page, for those who do not see it."""
 
-    title: str
     shows: str
-    draw: Callable[[float], Figure]
+    numbers: str
 
 
-def drawn(report: Report) -> Iterator[Drawn]:
-    """Give the figures that a run of its mode has."""
-    if report.mode == "cuts":
-        yield from _of_cuts(report)
-    elif report.mode == "replay":
-        from compactlab.plots import survival
-        from compactlab.summary.replayed import rows
+_SESSIONS = "Session by session tells it message by message."
+SAID = {
+    "savings": Told(
+        "For each strategy a point with its interval: tokens saved to the right, needed facts kept upwards. Grey:"
+        " random units and the oracle of the same sizes.",
+        "The numbers are in the first table.",
+    ),
+    "front": Told(
+        "For each strategy a curve over its budgets: tokens saved to the right, needed facts kept upwards.",
+        "The numbers are in the tables of budgets.",
+    ),
+    "families": Told(
+        "For each family of facts a dot for each strategy: share of the needed facts kept.",
+        "The numbers are in the table of families.",
+    ),
+    "positions": Told(
+        "For each strategy a line: share of facts kept by place in the history, and by age.",
+        "The numbers are in the tables of positions and ages.",
+    ),
+    "kept": Told(
+        "The cut that needed most: which messages each strategy kept, edited, dropped and wrote, and which of the"
+        " needed facts still stand.",
+        _SESSIONS,
+    ),
+    "survival": Told(
+        "For each policy a curve: share of the facts that still stand somewhere after so many compactions.",
+        "The numbers are in the table of survival.",
+    ),
+    "survival_families": Told(
+        "The same for each family of facts. The bars take each life as one observation and are too narrow.",
+        "The numbers are in the tables of survival by family.",
+    ),
+    "money": Told(
+        "For each policy what a session takes: money with a cache and without one, and tokens sent. Grey: the same"
+        " sessions with no window.",
+        "The numbers are in the table of money.",
+    ),
+    "timeline": Told(
+        "The session that was compacted most, under each policy: tokens sent at each turn, and what was fired.",
+        "Turn by turn has the numbers of any session.",
+    ),
+}
+"""By the name of a figure, what is said of it."""
 
-        shows = "For each policy a curve: share of the facts that still stand somewhere after so many compactions."
-        yield Drawn("How long facts live", shows, partial(survival.figure, rows(report.pool), _signature(report)))
+
+def figures(report: Report, words: Callable[[str], str] = str) -> Iterator[str]:
+    """Give the figures that a run has as HTML, the main one first; all that is written on them goes through *words*.
+
+    Without budgets the front shows the points of the first one again, and is left out.
+    """
+    for name in report.figures:
+        if name != "front" or report.results.manifest.budgets:
+            with worded(words):
+                made = _figure(report, name)
+            yield made
 
 
-def _of_cuts(report: Report) -> Iterator[Drawn]:
-    from compactlab.plots import families, front, positions, savings
-
-    pool, summary = report.pool, report.summary
-    if summary.manifest.budgets:
-        shows = "For each strategy a curve over its budgets: tokens saved to the right, needed facts kept upwards."
-        yield Drawn("What is kept at each budget", shows, partial(front.figure, report.curves, summary))
-    shows = "For each strategy a point with its interval: tokens saved to the right, needed facts kept upwards."
-    yield Drawn("Saved and kept", shows, partial(savings.figure, summary))
-    shows = "For each family of facts a dot for each strategy: share of the needed facts kept."
-    yield Drawn("What is kept of each family", shows, partial(families.figure, pool, summary))
-    shows = "For each strategy a line: share of facts kept by place in the history, and by age."
-    yield Drawn("Where facts are lost", shows, partial(positions.figure, pool, summary))
-
-
-def _signature(report: Report) -> str:
-    return next((section.signature for section in report.tables()), "")
-
-
-def figure(found: Drawn) -> str:
+def _figure(report: Report, name: str) -> str:
     """A figure as HTML, in two widths."""
-    wide, narrow = (_data(svg(found.draw(width), f"{found.title} {width}")) for width in (WIDE, NARROW))
-    alt = f"{found.title}. {found.shows} The numbers are in the tables."
+    wide, narrow = (report.figure(name, width) for width in (WIDE, NARROW))
+    told = SAID[name]
+    alt = f"{title_of(wide)}. {told.shows} {told.numbers}"
     return (
-        f'<figure><picture><source media="(max-width: 46rem)" srcset="{narrow}"><img src="{wide}" alt="{escape(alt)}">'
-        f"</picture><figcaption>{escape(found.shows)}</figcaption></figure>"
+        f'<figure><picture><source media="(max-width: 46rem)" srcset="{_data(svg(narrow, f"{name} {NARROW}"))}">'
+        f'<img src="{_data(svg(wide, f"{name} {WIDE}"))}" alt="{escape(alt)}"></picture>'
+        f"<figcaption>{escape(told.shows)}</figcaption></figure>"
     )
 
 

@@ -81,18 +81,10 @@ class View:
         }
 
     def _fact(self, story: dict[str, Any], stand: Stand) -> list[Any]:
-        """[family, value, use, regain, tenth, age, home, used, words there, words there, marks of home, marks of use].
-
-        The home is a position in what stood before the cut, or null; the use one in the transcript. Marks are
-        [block, start, end] or null.
-        """
-        family, value, home_text, used_text = (story[name] for name in ("family", "value", "home_text", "used_text"))
+        """A needed fact, and where it is marked in the text that held it and in the one that needed it."""
         home, home_mark = self._home(story, stand)
-        used_mark = mark(self.shown[story["used"]], used_text, value)
-        how = [story["use"], story["regain"], story["tenth"], story["age"]]
-        if self.shared:
-            return [family, self.shared.digest(value), *how, home, story["used"], "", "", None, None]
-        return [family, value, *how, home, story["used"], home_text, used_text, home_mark, used_mark]
+        used_mark = mark(self.shown[story["used"]], story["used_text"], story["value"])
+        return _fact(story, self.shared, home, (home_mark, used_mark))
 
     def _home(self, story: dict[str, Any], stand: Stand) -> tuple[int | None, list[int] | None]:
         """Which message before the cut held a fact first, and where in it."""
@@ -134,6 +126,24 @@ def _bare(done: Pass, shared: Shared | None) -> dict[str, Any]:
         "after": done.after,
         "needed": "".join(FATES[fate] for fate in done.needed),
     }
+
+
+def _fact(
+    story: dict[str, Any],
+    shared: Shared | None,
+    home: int | None = None,
+    marks: tuple[list[int] | None, list[int] | None] = (None, None),
+) -> list[Any]:
+    """[family, value, use, regain, tenth, age, home, used, words there, words there, marks of home, marks of use].
+
+    The home is a position in what stood before the cut, or null; the use one in the transcript. Marks are
+    [block, start, end] or null.
+    """
+    how = [story[name] for name in ("use", "regain", "tenth", "age")]
+    if shared:
+        return [story["family"], shared.digest(story["value"]), *how, home, story["used"], "", "", None, None]
+    words = (story["home_text"], story["used_text"])
+    return [story["family"], story["value"], *how, home, story["used"], *words, *marks]
 
 
 def mark(message: Message, quotation: str, value: str) -> list[int] | None:
@@ -180,12 +190,7 @@ def untold(cuts: Sequence[Cut], why: str, shared: Shared | None = None) -> dict[
     session = cuts[0].session
     found = []
     for cut in cuts:
-        facts = []
-        for story in cut.stories:
-            value = shared.digest(story["value"]) if shared else story["value"]
-            words = ["", ""] if shared else [story["home_text"], story["used_text"]]
-            how = [story[name] for name in ("use", "regain", "tenth", "age")]
-            facts.append([story["family"], value, *how, None, story["used"], *words, None, None])
+        facts = [_fact(story, shared) for story in cut.stories]
         passes = [_bare(done, shared) | {"left": [], "restored": []} for done in cut.passes]
         found.append({"name": cut.name, "index": cut.position, "base": [], "facts": facts, "passes": passes})
     name = shared.name(session) if shared else session

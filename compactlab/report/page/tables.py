@@ -9,17 +9,17 @@ from html import escape
 from compactlab.report.section import Section
 from compactlab.summary.pool import CONTROLS
 
-_NUMBER = re.compile(r"[+\-−]?(?:\d[\d,]*\.?\d*|\.\d+)")
+_NUMBER = re.compile(r"<?([+\-−]?(?:\d[\d,]*\.?\d*|\.\d+))")
 
 
 def number(text: str) -> float | None:
     """The number that a cell begins with, for sorting; None for a dash and for words.
 
-    >>> number("+.14±.12"), number("54%±16"), number("55,828"), number("52/52"), number("-")
-    (0.14, 54.0, 55828.0, 52.0, None)
+    >>> number("+.14±.12"), number("54%±16"), number("55,828"), number("52/52"), number("<.001"), number("-")
+    (0.14, 54.0, 55828.0, 52.0, 0.001, None)
     """
     found = _NUMBER.match(text.strip())
-    return float(found[0].replace(",", "").replace("−", "-")) if found else None
+    return float(found[1].replace(",", "").replace("−", "-")) if found else None
 
 
 def table(section: Section, name: str, dim: Collection[str] = CONTROLS) -> str:

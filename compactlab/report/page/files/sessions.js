@@ -5,7 +5,8 @@ function sessions(root) {
   const index = data("sessions-index"), held = new Map();
   const get = (i) => held.get(i) || (held.set(i, data(`session-${i}`)), opened(held.get(i)));
   const pick = (name) => root.querySelector(`[name=${name}]`);
-  const chosen = { session: 0, cut: 0, pass: "", show: "all", find: "" };
+  const chosen = { session: Math.max(0, index.findIndex((one) => one.needed.some(Boolean))), cut: 0, pass: "", show: "all", find: "" };
+  chosen.cut = Math.max(0, index[chosen.session].needed.findIndex(Boolean));
   const fields = Object.fromEntries(["session", "cut", "pass", "show", "find"].map((name) => [name, pick(name)]));
 
   function opened(session) {
@@ -19,7 +20,7 @@ function sessions(root) {
     const names = session.cuts[chosen.cut].passes.map((pass) => pass.name);
     if (!names.includes(chosen.pass)) chosen.pass = names.find((name, i) => session.cuts[chosen.cut].passes[i].outcome === "applied") || names[0];
     options(fields.session, index.map((one, i) => [String(i), one.title ? `${one.name}: ${one.title}` : one.name]), String(chosen.session));
-    options(fields.cut, session.cuts.map((cut, i) => [String(i), `${cut.name}, before message ${cut.index}`]), String(chosen.cut));
+    options(fields.cut, session.cuts.map((cut, i) => [String(i), `${cut.name}, at ${whole(cut.index)}`]), String(chosen.cut));
     options(fields.pass, names.map((name) => [name, name]), chosen.pass);
     options(fields.show, SHOWS, chosen.show);
   }

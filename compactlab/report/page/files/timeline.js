@@ -1,15 +1,23 @@
+// Of falling marks those whose names have room below the one above; the window is at 1.
+function spaced(marks, room) {
+  const kept = [1];
+  for (const mark of marks) if (kept[kept.length - 1] - mark >= room) kept.push(mark);
+  return kept;
+}
+
 // A replay turn by turn: what was sent, the window, the marks, and what was fired at them.
 function timeline(replay) {
   const width = 960, height = 300, left = 64, right = 12, top = 16, bottom = 34;
-  const most = Math.max(replay.window, ...replay.turns.map((turn) => turn[1])) * 1.05;
+  const most = Math.max(replay.window, ...replay.turns.map((turn) => turn[1]), ...replay.fires.map((fire) => fire[6])) * 1.05;
   const ended = replay.end === null ? 0 : 1;
   const x = (i) => left + ((width - left - right) * (i + 0.5)) / Math.max(1, replay.turns.length + ended);
   const y = (tokens) => height - bottom - ((height - top - bottom) * tokens) / most;
   const points = replay.turns.map((turn, i) => `${x(i).toFixed(1)},${y(turn[1]).toFixed(1)}`);
   const across = (tokens, kind, name) => [
     svg("line", { class: kind, x1: left, x2: width - right, y1: y(tokens), y2: y(tokens) }),
-    svg("text", { x: left - 6, y: y(tokens) + 4, "text-anchor": "end" }, name)];
-  const marks = [...new Set(replay.fires.filter((fire) => !fire[3]).map((fire) => fire[1]))];
+    name ? svg("text", { x: left - 6, y: y(tokens) + 4, "text-anchor": "end" }, name) : null];
+  const marks = [...new Set(replay.fires.filter((fire) => !fire[3]).map((fire) => fire[1]))].sort((a, b) => b - a);
+  const named = spaced(marks, (18 / (height - top - bottom)) * (most / replay.window));
   const fires = replay.fires.flatMap((fire) => {
     const applied = fire[4] === "applied", at = x(fire[0]);
     return [svg("line", { class: applied ? "t-fire" : "t-idle", x1: at, x2: at, y1: y(fire[6]), y2: y(applied ? fire[7] : 0) }),
@@ -22,7 +30,7 @@ function timeline(replay) {
   const area = points.length ? [svg("polygon", { class: "t-area", points: `${x(0)},${y(0)} ${points.join(" ")} ${x(points.length - 1)},${y(0)}` }), svg("polyline", { class: "t-line", points: points.join(" ") })] : [];
   const said = `${replay.turns.length} turns in a window of ${whole(replay.window)} tokens, ${replay.fires.length} fires${ended ? "; the session overflowed" : ""}`;
   return svg("svg", { class: "timeline", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said },
-    area, across(replay.window, "t-window", whole(replay.window)), ...marks.map((mark) => across(mark * replay.window, "t-mark", mark.toFixed(2))),
+    area, across(replay.window, "t-window", whole(replay.window)), ...marks.map((mark) => across(mark * replay.window, "t-mark", named.includes(mark) ? mark.toFixed(2) : "")),
     across(0, "t-window", "0"), fires, cut, end, ticks);
 }
 
