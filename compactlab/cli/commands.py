@@ -57,7 +57,7 @@ COMMANDS = (
                 "--strategies",
                 nargs="+",
                 metavar="SPEC",
-                help="strategies as NAME, NAME(field=value) or module:Class (default: all of the seeds')",
+                help="strategies as NAME, NAME(field=value), module:Class or all (default: all of the seeds')",
             ),
             _arg("--peers", nargs="+", metavar="NAME", help="strategies of other harnesses beside them: all, or specs"),
             _arg("--guard", choices=("on", "off", "both"), default="on", help="whether it mends what peers give"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -44,11 +44,12 @@ OWN = "settings"
 class Settings:
     """How to run: strategies as specs or objects, cuts as shares of the assistant messages or by a window in tokens.
 
-    `budgets` are per cents of the weight before a cut that each strategy is to meet in turn. `pins` and those of
-    `project` (what a settings file says) protect messages in every session; `jobs` 0 means one process a core, and
-    `executor` is empty for processes of this machine, `dask` or `dask:ADDRESS` for a cluster (docs/scale.md). An
-    `agent_type` holds for all sessions; at most `limit` are read from each path. What asks a model, or draws by a seed,
-    is done `replicates` times: a strategy that does, and a reader's question (`project` names reader and judge).
+    `all` among the strategies stands for each that the catalog knows. `budgets` are per cents of the weight before a
+    cut that each strategy is to meet in turn. `pins` and those of `project` (what a settings file says) protect
+    messages in every session; `jobs` 0 means one process a core, and `executor` is empty for processes of this machine,
+    `dask` or `dask:ADDRESS` for a cluster (docs/scale.md). An `agent_type` holds for all sessions; at most `limit` are
+    read from each path. What asks a model, or draws by a seed, is done `replicates` times: a strategy that does, and a
+    reader's question (`project` names reader and judge).
 
     `peers` are strategies of other harnesses, which stand behind ours: their specs, or `all`; `guard` says whether the
     guard repairs and rejects what they give.
@@ -85,6 +86,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.strategies:
             raise SpecError("no strategy given; expected at least one")
+        object.__setattr__(self, "strategies", tuple(_named(self.strategies)))
         if not self.cuts or not all(0 < share < 1 for share in self.cuts):
             raise SpecError(f"cut shares {list(self.cuts)}: expected numbers between 0 and 1, such as 0.4,0.55")
         if self.jobs < 0:
@@ -181,3 +183,12 @@ class Settings:
         if self.mode != "replay":
             return any(strategy.uses_model for strategy in self.built)
         return any(one.uses_model for kind in set(agent_types) for one in self.policies_of(kind).values())
+
+
+def _named(strategies: Iterable[str | Strategy]) -> Iterator[str | Strategy]:
+    """The strategies, `all` replaced by ours in the order of tables, then those whose files others added."""
+    for given in strategies:
+        if isinstance(given, str) and given.strip() == "all":
+            yield from dict.fromkeys((*DEFAULT_STRATEGIES, *catalog.names("strategies")))
+        else:
+            yield given
