@@ -254,7 +254,7 @@ COMMANDS = (
             _arg("names", nargs="*", metavar="NAME", help="environments to install, or all"),
             _JSON,
         ),
-        "compactlab peers install langchain inspect_ai",
+        "compactlab peers status",
     ),
     Command(
         "settings",
