@@ -36,7 +36,8 @@ def here(tmp_path, monkeypatch):
         shutil.copy(runs.short_transcripts() / f"{MOVE}.jsonl", folder / f"{name}.jsonl")
     suite = tmp_path / "benchmarks" / "suites" / "fixtures.toml"
     suite.parent.mkdir(parents=True)
-    suite.write_text(
+    lines = ("[run]", 'transcripts = ["../../fixtures/transcripts"]', 'strategies = ["cull"]', "cuts = [0.6]", "jobs = 1")
+    suite.write_text("\n".join(lines))
         '[run]\ntranscripts = ["../../fixtures/transcripts"]\nstrategies = ["cull"]\ncuts = [0.6]\njobs = 1\n'
     )
     monkeypatch.chdir(tmp_path)
