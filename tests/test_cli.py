@@ -36,10 +36,14 @@ def here(tmp_path, monkeypatch):
         shutil.copy(runs.short_transcripts() / f"{MOVE}.jsonl", folder / f"{name}.jsonl")
     suite = tmp_path / "benchmarks" / "suites" / "fixtures.toml"
     suite.parent.mkdir(parents=True)
-    lines = ("[run]", 'transcripts = ["../../fixtures/transcripts"]', 'strategies = ["cull"]', "cuts = [0.6]", "jobs = 1")
-    suite.write_text("\n".join(lines))
-        '[run]\ntranscripts = ["../../fixtures/transcripts"]\nstrategies = ["cull"]\ncuts = [0.6]\njobs = 1\n'
+    lines = (
+        "[run]",
+        'transcripts = ["../../fixtures/transcripts"]',
+        'strategies = ["cull"]',
+        "cuts = [0.6]",
+        "jobs = 1",
     )
+    suite.write_text("\n".join(lines))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
