@@ -119,6 +119,8 @@ def compact(
 
 @remembered
 def _numbered(messages: Messages) -> Messages:
+    if all(message.source == i for i, message in enumerate(messages)):
+        return messages
     return tuple(replace(message, source=i) for i, message in enumerate(messages))
 
 
@@ -201,8 +203,7 @@ class _Job:
             return self.unchanged(outcome, why, given)
         if self.before - after < min(MIN_SAVED_TOKENS, MIN_SAVED_SHARE * self.before):
             return self.unchanged("skipped", f"would save only {self.before - after} tokens", given)
-        fresh = broken(result, self.guard.rules) - broken(base, self.guard.rules)
-        if fresh:
+        if fresh := self._fresh(result):
             return self.unchanged("rejected", f"would break {', '.join(sorted(fresh))}", given)
         return self.applied(plan, result, after, given)
 
@@ -215,6 +216,11 @@ class _Job:
             return self.unchanged("skipped", "nothing to remove", given)
         return self.applied(plan, result, self.guard.meter.messages(result), given)
 
+    def _fresh(self, result: Messages) -> frozenset[str]:
+        """Rules that the result breaks and the input kept; the input is not looked at where there is none."""
+        faults = broken(result, self.guard.rules)
+        return faults - broken(self.repaired.messages, self.guard.rules) if faults else faults
+
     def applied(self, plan: Reconciled, result: Messages, after: int, given: Compacted) -> Compaction:
         origins = [None if position is None else self.repaired.origins[position] for _, position in plan.entries]
         receipt = replace(
@@ -223,7 +229,7 @@ class _Job:
             kinds_after=self.guard.meter.by_kind(result),
             over_target=self.target is not None and after > self.target,
             restored=plan.restored,
-            broken=tuple(sorted(broken(result, self.guard.rules) - broken(self.repaired.messages, self.guard.rules))),
+            broken=tuple(sorted(self._fresh(result))),
         )
         return Compaction(history.join_turns(result, origins), receipt)
 

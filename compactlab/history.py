@@ -11,7 +11,7 @@ assistant message. `repair` brings the second into the first form, so that every
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
@@ -62,7 +62,7 @@ def pair(messages: Sequence[Message]) -> Pairing:
 
     Ids that a model uses again, or leaves empty, pair with the occurrence they answer. Linear in the number of blocks.
     """
-    waiting: dict[str, list[list[Place]]] = defaultdict(list)
+    waiting: dict[str, list[deque[Place]]] = defaultdict(list)
     seen: set[str] = set()
     call_of: dict[Place, Place] = {}
     orphans: list[Place] = []
@@ -74,12 +74,12 @@ def pair(messages: Sequence[Message]) -> Pairing:
             stack = waiting[name]
             if isinstance(block, ToolCall):
                 if name not in called:
-                    stack.append([])
+                    stack.append(deque())
                 stack[-1].append(at)
                 called.add(name)
                 seen.add(name)
             elif stack:
-                call_of[at] = stack[-1].pop(0)
+                call_of[at] = stack[-1].popleft()
             else:
                 (doubles if name in seen else orphans).append(at)
             if stack and not stack[-1]:
@@ -96,15 +96,16 @@ def _results_and_calls(message: Message, position: int) -> Iterable[tuple[ToolCa
 
 
 @remembered
-def split_turns(messages: Sequence[Message]) -> tuple[Messages, tuple[int, ...]]:
+def split_turns(messages: Messages) -> tuple[Messages, tuple[int, ...]]:
     """Cut messages that hold calls beside their results into one message a step; give each piece's origin too.
 
     The pieces of an assistant message take turns between the roles assistant and tool and share its source.
     """
     split: list[Message] = []
     origins: list[int] = []
+    is_whole = True
     for position, message in enumerate(messages):
-        kinds = {type(block) for block in message.blocks}
+        kinds = set(map(type, message.blocks))
         if ToolResult not in kinds or (message.role == "tool" and len(kinds) == 1):
             split.append(message)
             origins.append(position)
@@ -112,7 +113,8 @@ def split_turns(messages: Sequence[Message]) -> tuple[Messages, tuple[int, ...]]
         for part in pieces(message):
             split.append(replace(message, role=_role_of(part, message), blocks=part))
             origins.append(position)
-    return tuple(split), tuple(origins)
+        is_whole = False
+    return messages if is_whole else tuple(split), tuple(origins)
 
 
 def _role_of(part: tuple[Block, ...], message: Message) -> Literal["system", "user", "assistant", "tool"]:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 RuleSet = Literal["openai", "anthropic", "strict"]
+UNSENT: frozenset[type[Block]] = frozenset({Reasoning})
+"""Blocks that say nothing by themselves."""
+RESULTS: frozenset[type[Block]] = frozenset({ToolResult})
+_ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
 class Violation(NamedTuple):
@@ -75,7 +79,7 @@ def broken(messages: Sequence[Message], rule_sets: Iterable[RuleSet] = ("openai"
     return frozenset(f"{rules}:{v.rule}" for rules in rule_sets for v in violations(messages, rules))
 
 
-@dataclass
+@dataclass(slots=True)
 class _Step:
     """Positions of the messages with an agent's calls, and of those that its provider reads as the answer to them."""
 
@@ -84,19 +88,29 @@ class _Step:
 
 
 def _openai(messages: Sequence[Message]) -> Iterator[Violation]:
-    steps: list[_Step] = []
+    yield from _unpaired(messages, _steps(messages))
     for position, message in enumerate(messages):
-        if message.role != "tool":
-            steps.append(_Step([position]))
-        elif steps:
-            steps[-1].answers.append(position)
-        else:
-            steps.append(_Step([], [position]))
-    yield from _unpaired(messages, steps)
-    for position, message in enumerate(messages):
-        yield from _misplaced(message, position)
-        if not any(isinstance(block, Text | Image | ToolCall | ToolResult) for block in message.blocks):
+        kinds = set(map(type, message.blocks))
+        yield from _misplaced(message, position, kinds)
+        if kinds <= UNSENT:
             yield Violation("empty_message", position, f"a message of role {message.role} without content")
+
+
+def _steps(messages: Sequence[Message]) -> list[_Step]:
+    """Part messages where one is not of role tool; of the parts without a call or an answer there is nothing to say."""
+    steps: list[_Step] = []
+    said: list[int] = []
+    is_open = False
+    for position, message in enumerate(messages):
+        is_answer = message.role == "tool"
+        if not is_answer:
+            said, is_open = [position], False
+        if (is_answer or ToolCall in map(type, message.blocks)) and not is_open:
+            steps.append(_Step(said))
+            is_open = True
+        if is_answer:
+            steps[-1].answers.append(position)
+    return steps
 
 
 def _anthropic(messages: Sequence[Message]) -> Iterator[Violation]:
@@ -106,8 +120,12 @@ def _anthropic(messages: Sequence[Message]) -> Iterator[Violation]:
         yield from _late_results(messages, step)
         yield from _after_calls(messages, step)
     for position, message in enumerate(messages):
-        yield from _misplaced(message, position)
-        yield from _unsendable(message, position, last=position == len(messages) - 1)
+        kinds = set(map(type, message.blocks))
+        yield from _misplaced(message, position, kinds)
+        is_last_word = message.role == "assistant" and position == len(messages) - 1
+        if kinds <= UNSENT and not is_last_word and not any(map(_travels, message.blocks)):
+            yield Violation("empty_message", position, f"a message of role {message.role} without content")
+        yield from _unsendable(message, position)
     yield from _late_system(messages)
     first = next((i for i, message in enumerate(messages) if message.role != "system"), None)
     if first is not None and messages[first].role == "assistant":
@@ -148,9 +166,17 @@ def _unpaired(messages: Sequence[Message], steps: list[_Step]) -> Iterator[Viola
     last = next((i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "assistant"), -1)
     late = {result.call_id for message in messages[last + 1 :] for result in message.results}
     for step in steps:
-        calls = [(p, call.id) for p in step.said if messages[p].role == "assistant" for call in messages[p].calls]
-        results = [(p, result.call_id) for p in step.answers for result in messages[p].results]
-        if _answered(calls, results):
+        calls = [
+            (p, block.id)
+            for p in step.said
+            if messages[p].role == "assistant"
+            for block in messages[p].blocks
+            if isinstance(block, ToolCall)
+        ]
+        results = [
+            (p, block.call_id) for p in step.answers for block in messages[p].blocks if isinstance(block, ToolResult)
+        ]
+        if (not calls and not results) or _answered(calls, results):
             continue
         asked, given = Counter(i for _, i in calls), Counter(i for _, i in results)
         yield from _surplus(calls, results, asked)
@@ -208,14 +234,14 @@ def _travels(block: Block) -> bool:
     return not isinstance(block, Reasoning) or block.signature is not None or block.opaque is not None
 
 
-def _unsendable(message: Message, position: int, *, last: bool) -> Iterator[Violation]:
-    if not any(_travels(block) for block in message.blocks) and not (last and message.role == "assistant"):
-        yield Violation("empty_message", position, f"a message of role {message.role} without content")
+def _unsendable(message: Message, position: int) -> Iterator[Violation]:
     for block in message.blocks:
-        if isinstance(block, Text) and not block.text.strip():
-            yield Violation("empty_text", position, "a text block without words")
+        if isinstance(block, Text):
+            if not block.text or block.text.isspace():
+                yield Violation("empty_text", position, "a text block without words")
+            continue
         named = block.id if isinstance(block, ToolCall) else block.call_id if isinstance(block, ToolResult) else "-"
-        if not re.fullmatch(r"[a-zA-Z0-9_-]+", named):
+        if not _ID.fullmatch(named):
             yield Violation("malformed_id", position, f"id {named!r}; letters, digits, - and _ are allowed")
 
 
@@ -227,9 +253,11 @@ def _late_system(messages: Sequence[Message]) -> Iterator[Violation]:
             yield Violation("late_system", position, "a system message after the start")
 
 
-def _misplaced(message: Message, position: int) -> Iterator[Violation]:
+def _misplaced(message: Message, position: int, kinds: set[type[Block]]) -> Iterator[Violation]:
+    if message.role == "assistant" or (kinds <= RESULTS if message.role == "tool" else ToolCall not in kinds):
+        return
     for block in message.blocks:
-        if isinstance(block, ToolCall) and message.role != "assistant":
+        if isinstance(block, ToolCall):
             yield Violation("misplaced_block", position, f"a call in a message of role {message.role}")
         elif message.role == "tool" and not isinstance(block, ToolResult):
             yield Violation("misplaced_block", position, f"{type(block).__name__} in a message of role tool")

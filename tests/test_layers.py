@@ -48,6 +48,7 @@ ORDER = (
     "front",
     "survival",
     "policy",
+    "plugins",
     "settings",
     "replay",
     "metrics",

@@ -68,7 +68,7 @@ class View:
         """An event as text for a model."""
         message = self.messages[event.message]
         if event.block is not None:
-            first = min(k for k, b in enumerate(message.blocks) if isinstance(b, ToolCall | ToolResult))
+            first = next(k for k, b in enumerate(message.blocks) if isinstance(b, ToolCall | ToolResult))
             said = message.blocks[:first] if event.block == first else ()
             message = replace(message, blocks=(*said, message.blocks[event.block]))
         return rendered((message,))

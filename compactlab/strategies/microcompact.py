@@ -62,7 +62,7 @@ class ClearToolResults(Strategy):
         for position, message in enumerate(messages):
             blocks = (
                 message.blocks
-                if position in held
+                if position in held or ToolResult not in map(type, message.blocks)
                 else tuple(
                     self._lightened(block, Place(position, i) in old, context.meter, done)
                     for i, block in enumerate(message.blocks)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from compactlab.readers._fields import array, mapping, string, strings
-from compactlab.readers.inspect_log._own import own_keys, own_message
+from compactlab.readers.inspect_log._own import is_rest, own_keys, own_message
 from compactlab.shapes import images
 from compactlab.shapes.parts import json_text, words
-from compactlab.transcript import Block, Image, Message, Reasoning, Role, Text, ToolCall, ToolResult
+from compactlab.transcript import Block, Image, Message, Messages, Reasoning, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 PEOPLE = {"input", "operator"}
@@ -185,3 +185,14 @@ class Chat:
         if message and message not in result.text:
             return replace(result, content=(*kept, Text(message)))
         return result
+
+
+def chat_messages(wires: Sequence[dict[str, Any]]) -> Messages:
+    """Read chat messages that stand in no log; each keeps its index as `source`.
+
+    >>> chat_messages([{"role": "user", "content": "hello"}])
+    (Message(role='user', blocks=(Text(text='hello'),), source=0, synthetic=False, pinned=False, timestamp=None),)
+    """
+    chat = Chat({}, wires)
+    read = (chat.message(wire, index) for index, wire in enumerate(wires) if not is_rest(wire))
+    return tuple(message for message in read if message is not None)

@@ -62,7 +62,7 @@ def _is_time(text: str) -> bool:
 
 
 def _sample(transcript: Transcript, epoch: int) -> dict[str, Any]:
-    wires = list(_wires(transcript.messages))
+    written = list(wires(transcript.messages))
     asked = next((message.text for message in transcript.messages if message.by_person), "")
     own: dict[str, Any] = {"id": transcript.id, "agent_type": transcript.agent_type, "cluster": transcript.cluster}
     own |= {"title": transcript.title, "tools": list(transcript.tools)}
@@ -72,12 +72,12 @@ def _sample(transcript: Transcript, epoch: int) -> dict[str, Any]:
         "epoch": epoch,
         "input": asked,
         "target": "",
-        "messages": wires,
+        "messages": written,
         "metadata": {KEY: {name: value for name, value in own.items() if value}},
     }
 
 
-def _wires(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+def wires(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
     """Each message as Inspect writes it, and as often as it has results; then with what its reader would lack."""
     plain = [_plain(message) for message in messages]
     chat = Chat({}, [wire for wires in plain for wire in wires])
