@@ -19,7 +19,7 @@ To the strategy, `source` of each message is its position in the list, so that w
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -238,6 +238,12 @@ class _Job:
         changes = tuple(Change(i, m.source, m.role, "kept", reason) for i, m in enumerate(base))
         return Compaction(self.same, self._receipt(outcome, reason, given, changes, base))
 
+    def _focus(self) -> Iterator[str]:
+        """What the pass was told to look at, if anything, and whether it could."""
+        if focus := self.guard.prompts.focus:
+            unheard = "" if self.strategy.uses_model else " (no model is asked: it plays no part)"
+            yield f"focus: {focus}{unheard}"
+
     def _receipt(
         self, outcome: Outcome, reason: str, given: Compacted, changes: tuple[Change, ...], result: Messages
     ) -> Receipt:
@@ -258,7 +264,7 @@ class _Job:
             kinds_after=kinds,
             changes=changes,
             repairs=tuple(f"{r.what} {r.call_id!r} at message {r.position}: {r.why}" for r in self.repaired.repairs),
-            notes=given.notes,
+            notes=(*given.notes, *self._focus()),
             rules=self.guard.rules,
             protected_tokens=meter.messages(base[i] for i in held),
             pinned_tokens=meter.messages(message for message in base if message.pinned),

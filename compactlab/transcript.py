@@ -58,11 +58,20 @@ class Image(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
 
 
 class ToolResult(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
-    """What a tool gave back for the call `call_id`."""
+    """What a tool gave back for the call `call_id`.
+
+    `useless` is the tool's own word that nobody needs it again: nothing was found, the file is empty.
+    """
 
     call_id: str
     content: tuple[Text | Image, ...] = ()
     is_error: bool = False
+    useless: bool = False
+
+    def __repr__(self) -> str:
+        """Write what it is; `useless` only where it says so, since digests of what was said rest on this text."""
+        told = ", useless=True" if self.useless else ""
+        return f"ToolResult(call_id={self.call_id!r}, content={self.content!r}, is_error={self.is_error!r}{told})"
 
     @property
     def text(self) -> str:

@@ -54,6 +54,7 @@ ROWS = tuple(
     K28-D1 K28-D2 K28-D3 K28-D4 K28-D5 K28-D6
     K29-D1 K29-D2 K29-D3 K29-D4 K29-D5
     K30-D1 K30-D2 K30-D3 K30-D4 K30-D5 K30-D6
+    K31-D1 K31-D2 K31-D3 K31-D4 K31-D5
     K32-D1 K32-D2 K32-D3 K32-D4 K32-D5 K32-D6 K32-D7 K32-D8
     K33-D1 K33-D2 K33-D3 K33-D4 K33-D5 K33-D6 K33-D7
     """.split()
@@ -63,8 +64,6 @@ LATER = {
     "K14-D2": "real models: that a prohibition survives is shown now; that it is obeyed is seen by use alone",
     "K15-D2": "real models: whether a summary closes a cancelled task is for a model; the words stand now",
     "K17-D1": "replay: that words survive ten passes is shown now; the spread over many runs needs the harness",
-    "K33-D3": "real models: pins and own prompts say what matters now; a text for one pass comes with a live agent",
-    "K33-D7": "replay: results are cleared by tool and age now; a hint of the tool itself is in no recorded format",
     "K18-D10": "replay: defaults for each size of window belong to the policy and its tuning",
 }
 """Rows, or what is left of them, that a later step shows, with one sentence why."""

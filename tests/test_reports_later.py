@@ -17,6 +17,7 @@ import test_memory_secrets
 import test_memory_tools
 import test_reports_caches
 import test_reports_content
+import test_reports_control
 import test_reports_import
 import test_reports_marks
 import test_reports_meaning
@@ -25,6 +26,7 @@ import test_reports_models
 import test_reports_money
 import test_reports_pairs
 import test_reports_replay
+import test_reports_resume
 import test_reports_weight
 from reports import LATER, ROWS, filled, ids_of, sketch
 
@@ -42,6 +44,8 @@ KINDS = {
     test_reports_replay: "K07 K08 K13 K18",
     test_reports_money: "K09 K27",
     test_reports_measure: "K30 K32",
+    test_reports_resume: "K31",
+    test_reports_control: "K33",
     test_answering_runs: "K30",
     test_gate_reports: "K30",
     test_memory_attention: "K13",
@@ -58,8 +62,8 @@ KINDS = {
 STEPS = ("replay", "real models", "concurrency", "journal")
 
 
-def test_there_are_a_hundred_and_ninety_two_rows_and_none_twice():
-    assert len(ROWS) == len(set(ROWS)) == 192
+def test_there_are_a_hundred_and_ninety_seven_rows_and_none_twice():
+    assert len(ROWS) == len(set(ROWS)) == 197
 
 
 def test_every_row_is_tested_or_waits_for_a_step():

@@ -185,6 +185,7 @@ COMMANDS = (
             ),
             *_LLM,
             _arg("--target", type=int, metavar="N", help="weight in tokens that the result should not pass"),
+            _arg("--focus", default="", metavar="TEXT", help="what matters in this pass, where a model is asked"),
             _COUNTER,
             _PIN,
             _arg("--dry-run", action="store_true", help="say what would happen to each message, and write nothing"),

@@ -32,7 +32,7 @@ def main(options: Namespace) -> None:
     spec = options.strategy or project.strategy(transcript.agent_type, meter.messages(view))
     messages = pinned(view, (*project.pins(transcript.agent_type), *options.pin))
     model = project.model() if catalog.strategy(spec).uses_model else None
-    guard = Guard(meter, model=model, prompts=project.prompts)
+    guard = Guard(meter, model=model, prompts=project.prompts.focused(options.focus))
     planned = plan(messages, spec, target=options.target, guard=guard)
     if options.output and not options.dry_run:
         _write(replace(transcript, messages=planned.apply(messages), compactions=(), usage=()), options)

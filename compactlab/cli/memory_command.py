@@ -81,7 +81,7 @@ def _append(memory: Memory, options: Namespace) -> tuple[Any, int]:
 
 
 def _compact(memory: Memory, options: Namespace) -> tuple[Any, int]:
-    found = memory.compact(options.strategy, target=options.target, dry_run=options.dry_run)
+    found = memory.compact(options.strategy, target=options.target, focus=options.focus, dry_run=options.dry_run)
     if options.receipt and not options.dry_run:
         Path(options.receipt).write_text(found.receipt.to_json(), encoding="utf-8")
     if found.note:

@@ -16,11 +16,13 @@ import re
 import string
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 
 from compactlab.errors import SpecError
+from compactlab.redaction import redacted
+from compactlab.tokens import clean
 from compactlab.transcript import Block, Image, Message, Text, ToolCall, ToolResult
 
 SECTIONS = (
@@ -110,6 +112,13 @@ The notes:
 {material}
 """
 
+FOCUS = """
+
+What matters in this pass and what does not, by the one who asked for it. It is no message of the conversation and is
+not to be summarised:
+{focus}
+"""
+
 RETRY = "\n\nYour reply before this one could not be used: {reason}. Write it anew, and as it was asked for."
 
 _NEEDED = {
@@ -127,7 +136,8 @@ _NEEDED = {
 class Prompts:
     """The texts that a model is sent; `{material}` and the like are filled in, and each must stand in its text.
 
-    `version` is a digest of all of them: it stands in every request, since a reply depends on it.
+    `version` is a digest of all of them: it stands in every request, since a reply depends on it. `focus` says what
+    matters in one pass; it stands behind each task, and is empty where nobody says.
     """
 
     summary_system: str = SUMMARY_SYSTEM
@@ -139,15 +149,24 @@ class Prompts:
     reflect_merge_task: str = REFLECT_MERGE_TASK
     persona: str = PERSONA
     retry: str = RETRY
+    focus: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        for name in (field.name for field in fields(self)):
+        for name in TEXTS:
             _check(name, getattr(self, name))
+
+    def focused(self, focus: str) -> Prompts:
+        """The same texts with a focus for one pass, without secrets; blank for none.
+
+        >>> Prompts().focused(" keep the ports ").reflect("(nothing)").strip().endswith("keep the ports")
+        True
+        """
+        return replace(self, focus=redacted(clean(focus)).strip())
 
     @cached_property
     def version(self) -> str:
         """Twelve hexadecimal digits that change with every change of a text, and of how messages are shown."""
-        texts = [RENDERING, *SECTIONS, *(getattr(self, field.name) for field in fields(self))]
+        texts = [RENDERING, *SECTIONS, *(getattr(self, name) for name in TEXTS), *([self.focus] if self.focus else [])]
         return hashlib.sha256("\x00".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def summary(self, material: str, previous: str = "") -> str:
@@ -160,11 +179,11 @@ class Prompts:
 
     def reflect(self, material: str) -> str:
         """The task of `sliding_reflect`."""
-        return self.reflect_task.format(material=material)
+        return self.reflect_task.format(material=material) + self._focus
 
     def reflect_merge(self, material: str) -> str:
         """The task of making one note of those on several parts."""
-        return self.reflect_merge_task.format(material=material)
+        return self.reflect_merge_task.format(material=material) + self._focus
 
     def reflecting(self, persona: str) -> str:
         """The instructions of `sliding_reflect`, with who the agent is, where its system message says it."""
@@ -173,7 +192,15 @@ class Prompts:
     def _nine(self, task: str, material: str, previous: str) -> str:
         sections = "\n".join(f"{number}. {title}" for number, title in enumerate(SECTIONS, 1))
         so_far = self.previous.format(summary=previous) if previous else ""
-        return task.format(sections=sections, previous=so_far, material=material)
+        return task.format(sections=sections, previous=so_far, material=material) + self._focus
+
+    @property
+    def _focus(self) -> str:
+        return FOCUS.format(focus=self.focus) if self.focus else ""
+
+
+TEXTS = tuple(one.name for one in fields(Prompts) if one.name != "focus")
+"""The names of the texts that a file may replace."""
 
 
 def load(path: str | Path) -> Prompts:
@@ -186,9 +213,8 @@ def load(path: str | Path) -> Prompts:
         raise SpecError(f"{path}: cannot be read (not UTF-8 text)") from error
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{path}: is not TOML ({error})") from error
-    known = [field.name for field in fields(Prompts)]
-    if unknown := sorted(content.keys() - set(known)):
-        raise SpecError(f"{path}: no prompt is called {unknown[0]!r}; expected one of {', '.join(known)}")
+    if unknown := sorted(content.keys() - set(TEXTS)):
+        raise SpecError(f"{path}: no prompt is called {unknown[0]!r}; expected one of {', '.join(TEXTS)}")
     try:
         return Prompts(**content)
     except SpecError as error:

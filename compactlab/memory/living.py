@@ -161,16 +161,19 @@ class Memory:
             estimates=self._estimates(standing),
         )
 
-    def compact(self, strategy: str = "", *, target: int | None = None, dry_run: bool = False) -> Outcome:
+    def compact(
+        self, strategy: str = "", *, target: int | None = None, focus: str = "", dry_run: bool = False
+    ) -> Outcome:
         """Make room by a strategy, or that of the agent's type; applied only to what it was planned for.
 
+        *focus* tells a strategy that asks a model what matters in this pass, and stands in the receipt.
         `defer(reason=...)` is a decline. `SpecError` and `UnknownName` for a strategy that is none.
         """
         standing = self._standing()
         tokens = self._tokens(standing)
         built = catalog.strategy(strategy or self.project.strategy(standing.agent_type, tokens))
         room = self.room(standing.agent_type)
-        planned = passes.plan(standing, self._asked(standing, built, target))
+        planned = passes.plan(standing, self._asked(standing, built, target, focus))
         receipt = planned.receipt
         if dry_run or receipt.outcome != "applied":
             if receipt.outcome == "deferred" and not dry_run:
@@ -235,10 +238,10 @@ class Memory:
         tokens, room = self._tokens(standing), self.room(standing.agent_type)
         return tokens, room.pressure(tokens), room.allowance(tokens)
 
-    def _asked(self, standing: Standing, built: Strategy, target: int | None = None) -> passes.Asked:
+    def _asked(self, standing: Standing, built: Strategy, target: int | None, focus: str) -> passes.Asked:
         project = self.project.of(standing.agent_type)
         model = project.model() if built.uses_model else None
-        guard = Guard(self.meter, model=model, prompts=project.prompts)
+        guard = Guard(self.meter, model=model, prompts=project.prompts.focused(focus))
         return passes.Asked(built, guard, target, self.project.pins(standing.agent_type))
 
     def _estimates(self, standing: Standing) -> tuple[Estimate, ...]:

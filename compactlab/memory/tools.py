@@ -47,6 +47,7 @@ _VERBS = {
                 "microcompact, cull, sliding_window, sliding_reflect, summary, key_value or ladder, with parameters if "
                 "you like: sliding_window(preserve_recent=20). Without it, the one that suits your kind."
             ),
+            "focus": _text("What matters in this pass and what does not, for summary and sliding_reflect."),
             "dry_run": _flag("Only say what would happen to each message."),
         },
     ),
@@ -141,7 +142,8 @@ def _compact(memory: Memory, given: dict[str, Any]) -> str:
     """An agent chooses among strategies that have a name; to load code of a module is not hers."""
     if ":" in _QUOTED.sub("", given.get("strategy", "")):
         raise SpecError(f"strategy {given['strategy']!r}: expected the name of one, as memory_status lists them")
-    return memory.compact(given.get("strategy", ""), dry_run=given.get("dry_run", False)).to_text()
+    focus, dry_run = given.get("focus", ""), given.get("dry_run", False)
+    return memory.compact(given.get("strategy", ""), focus=focus, dry_run=dry_run).to_text()
 
 
 def _restore(memory: Memory, given: dict[str, Any]) -> str:

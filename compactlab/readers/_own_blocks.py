@@ -22,18 +22,25 @@ def block_from(wire: object, where: str) -> Block:
         return anthropic.block(wire)
     if wire.get("type") == "image":
         return _image_from(wire, where)
-    if wire.get("type") == "tool_result" and isinstance(wire.get("content"), list):
-        parts = tuple(block_from(part, where) for part in wire["content"])
-        content = tuple(part for part in parts if isinstance(part, Text | Image))
-        if len(content) == len(parts):
-            return replace(anthropic.result({**wire, "content": None}), content=content)
-    block = anthropic.block(wire)
+    block = _result_from(wire, where) or anthropic.block(wire)
+    if isinstance(block, ToolResult) and wire.get("useless") is True:
+        return replace(block, useless=True)
     if isinstance(block, Reasoning) and wire.get("type") == "thinking":
         given = {name: wire.get(name) for name in ("signature", "opaque")}
         return replace(block, **{name: text if isinstance(text, str) else None for name, text in given.items()})
     if isinstance(block, ToolCall) and isinstance(wire.get("arguments"), str):
         return replace(block, arguments=wire["arguments"])
     return block
+
+
+def _result_from(wire: Mapping[str, Any], where: str) -> ToolResult | None:
+    """A result whose content are blocks that we know; None for anything else."""
+    if wire.get("type") != "tool_result" or not isinstance(wire.get("content"), list):
+        return None
+    parts = tuple(block_from(part, where) for part in wire["content"])
+    content = tuple(part for part in parts if isinstance(part, Text | Image))
+    known = len(content) == len(parts)
+    return replace(anthropic.result({**wire, "content": None}), content=content) if known else None
 
 
 def _image_from(wire: Mapping[str, Any], where: str) -> Image:
@@ -71,9 +78,12 @@ def _plain(block: Block) -> dict[str, Any]:
         shown = {"type": "thinking", "thinking": block.text, "opaque": block.opaque}
         signed = {} if block.signature is None else {"signature": block.signature}
         return shown | signed if block.text or signed else anthropic.to_block(block)
-    if isinstance(block, ToolResult) and any(isinstance(part, Image) for part in block.content):
-        bare = anthropic.to_block(replace(block, content=()))
-        return bare | {"content": [_plain(part) for part in block.content]}
+    if isinstance(block, ToolResult):
+        hint = {"useless": True} if block.useless else {}
+        if any(isinstance(part, Image) for part in block.content):
+            bare = anthropic.to_block(replace(block, content=()))
+            return bare | {"content": [_plain(part) for part in block.content]} | hint
+        return anthropic.to_block(block) | hint
     return anthropic.to_block(block)
 
 

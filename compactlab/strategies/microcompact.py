@@ -32,6 +32,7 @@ Errors = Literal["clear", "ends", "keep"]
 class ClearToolResults(Strategy):
     """Clear all but the newest `keep_recent` results of `tools`; one lighter than the placeholder stays.
 
+    A result that its tool marked as useless goes at once, whatever its age and tool, unless it is an error.
     `errors` says what becomes of old results that are errors: cleared like any other, cut to their first and last five
     lines, or kept. With `max_result_tokens` any remaining result of any tool that weighs more loses its middle. Notes
     name the calls whose results were cleared or shortened. A token target plays no part.
@@ -54,8 +55,9 @@ class ClearToolResults(Strategy):
     def compact(self, messages: Messages, context: Context) -> Compacted:
         wanted = {tool_name(tool) for tool in self.tools}
         call_of = pair(messages).call_of
-        places = sorted(result for result, call in call_of.items() if _name(messages, call) in wanted)
-        old = set(places[: max(0, len(places) - self.keep_recent)])
+        useless = {result for result in call_of if _is_useless(messages, result)}
+        places = sorted(r for r, call in call_of.items() if r not in useless and _name(messages, call) in wanted)
+        old = {*useless, *places[: max(0, len(places) - self.keep_recent)]}
         done: dict[str, list[str]] = {"cleared": [], "shortened": []}
         held = protected(messages)
         compacted = []
@@ -89,6 +91,12 @@ class ClearToolResults(Strategy):
 def _name(messages: Messages, place: Place) -> str:
     call = messages[place.message].blocks[place.block]
     return tool_name(call.name) if isinstance(call, ToolCall) else ""
+
+
+def _is_useless(messages: Messages, place: Place) -> bool:
+    """Whether a tool said of its own result that nobody needs it; of an error that counts for nothing."""
+    result = messages[place.message].blocks[place.block]
+    return isinstance(result, ToolResult) and result.useless and not result.is_error
 
 
 def _ends(text: str) -> str:
