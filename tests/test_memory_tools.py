@@ -82,7 +82,7 @@ def test_a_decline_is_hers(there):
         ("memory_compact", "{", "the arguments are no JSON object"),
         ("memory_compact", "[]", "the arguments are no JSON object"),
         ("memory_compact", '"summary"', "the arguments are no JSON object"),
-        ("memory_compact", '{"strat": "cull"}', "unknown argument 'strat'; expected strategy, dry_run"),
+        ("memory_compact", '{"strat": "cull"}', "unknown argument 'strat'; expected strategy, focus, dry_run"),
         ("memory_compact", '{"strategy": 7}', "strategy is 7; expected a text"),
         ("memory_compact", '{"dry_run": "yes"}', 'dry_run is "yes"; expected true or false'),
         ("memory_compact", '{"strategy": "forget_all"}', "forget_all"),
