@@ -81,7 +81,7 @@ def test_what_stands_behind_the_cut_is_unchanged(spec, keep):
 OPTIONS = {
     "cull": {"preserve_recent": 60, "keep_answers": False},
     "defer": {"reason": "the turn ends soon"},
-    "key_value": {"kv_target": 1, "preserve_recent": 3},
+    "key_value": {"kv_target": 1, "preserve_recent": 3, "labels": True, "kv_share": 0.9},
     "ladder": {"steps": ("sliding_window(preserve_recent=3)",)},
     "microcompact": {"keep_recent": 1, "tools": ("read",), "errors": "keep", "max_result_tokens": 100},
     "none": {},
@@ -93,6 +93,7 @@ VARIED = (
     "U "
     + repeated(20, "A U'thanks'")
     + " A'Port?' U'ok' A'rows: 4411' U'ok' A'cost: 12.50' A'The port is 5433.'"
+    + " U'Rule: never open part b of the plant.' A U'Rule: never open part c of the yard.' A"
     + "".join(
         f" A[{tool}:c{i}] T{error}[c{i}]~300" for i, (tool, error) in enumerate([("bash", "!"), ("read", "")] * 5)
     )
@@ -114,9 +115,12 @@ def test_turning_an_option_changes_what_comes_out(name, option):
     cls = catalog.strategy_class(name)
     given = sketch(VARIED)
     model = Scripted("<summary>" + " ".join(f"Host {n} has {5000 + n}." for n in range(90)) + "</summary>")
-    plain = compacted(given, repr(cls()), model=model)
-    turned = compacted(given, repr(cls(**{option: OPTIONS[name][option]})), model=model)
-    assert (plain.messages, plain.receipt.reason) != (turned.messages, turned.receipt.reason)
+    specs = (repr(cls()), repr(cls(**{option: OPTIONS[name][option]})))
+    for target in (None, METER.messages(given) // 2):  # some matter where there is a target, or where there is none
+        plain, turned = (compacted(given, spec, target, model=model) for spec in specs)
+        if (plain.messages, plain.receipt.reason) != (turned.messages, turned.receipt.reason):
+            return
+    raise AssertionError(f"{specs[1]} does what {specs[0]} does")
 
 
 # ---- K05: pictures
