@@ -214,7 +214,8 @@ class _Job:
         result = tuple(message for message, _ in plan.entries)
         if result == base:
             return self.unchanged("skipped", "nothing to remove", given)
-        return self.applied(plan, result, self.guard.meter.messages(result), given)
+        done = self.applied(plan, result, self.guard.meter.messages(result), given)
+        return done._replace(receipt=replace(done.receipt, broken=tuple(sorted(self._fresh(result)))))
 
     def _fresh(self, result: Messages) -> frozenset[str]:
         """Rules that the result breaks and the input kept; the input is not looked at where there is none."""
@@ -229,7 +230,6 @@ class _Job:
             kinds_after=self.guard.meter.by_kind(result),
             over_target=self.target is not None and after > self.target,
             restored=plan.restored,
-            broken=tuple(sorted(self._fresh(result))),
         )
         return Compaction(history.join_turns(result, origins), receipt)
 
