@@ -170,7 +170,8 @@ class Corpus:
                 self._made_by,
                 asked=asked.of(session.agent_type),
             )
-            yield Task(self._in_mode(job).without(done), self.spool.place(session), tuple(self._unrelated(at)))
+            unrelated = () if self.settings.mode == "replay" else tuple(self._unrelated(at))  # it measures no chance
+            yield Task(self._in_mode(job).without(done), self.spool.place(session), unrelated)
 
     def _in_mode(self, job: Job) -> Job:
         """The job that does what the mode asks for."""
