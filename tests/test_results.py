@@ -91,6 +91,17 @@ def test_what_was_written_is_read_back(tmp_path):
     assert Results(str(tmp_path / "run")).records == results.records
 
 
+def test_what_each_block_left_is_read_back_in_its_order(tmp_path):
+    written(tmp_path / "run", ORDER)
+    path = tmp_path / "run" / "compactions.jsonl"
+    left = list(Results(tmp_path / "run").left)
+    assert left == [(one.key, one.compaction) for one in ORDER]
+    path.write_bytes(path.read_bytes() + b'{"key": ')
+    assert list(Results(tmp_path / "run").left) == left
+    path.unlink()
+    assert list(Results(tmp_path / "run").left) == []
+
+
 def test_a_run_that_is_complete_is_kept_as_it_is(tmp_path, undisturbed):
     assert written(tmp_path / "undisturbed", ORDER) == []
     assert contents(tmp_path / "undisturbed") == undisturbed

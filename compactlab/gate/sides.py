@@ -17,7 +17,7 @@ import msgspec
 
 from compactlab.errors import RunError
 from compactlab.gate.measures import Share, admitted_of, shares
-from compactlab.records import Key, Record, decoded
+from compactlab.records import Record
 from compactlab.results import Results
 from compactlab.summary.pool import CONTROLS, Place, Pool
 
@@ -164,18 +164,11 @@ def _found(records: Sequence[Record], of: dict[str, Share]) -> Found:
     return Found(of, outcome=head.outcome, invalid=invalid, inverted=inverted, overflow=overflow)
 
 
-class _Line(msgspec.Struct):
-    key: Key
-    left: dict[str, Any]
-
-
 def _left(results: Results) -> tuple[dict[tuple[Case, int], dict[str, Any]], dict[Place, tuple[Story, ...]]]:
     """By case and replicate the positions of the facts that stand, and by place the facts themselves."""
     kept: dict[tuple[Case, int], dict[str, Any]] = {}
     stories: dict[Place, tuple[Story, ...]] = {}
-    path = results.folder / "compactions.jsonl"
-    for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
-        key, left = (row := decoded(line, _Line)).key, row.left
+    for key, left in results.left:
         if key.strategy == FACTS:
             stories[key.session, key.cut] = tuple(Story(**story) for story in left["needed"])
         elif "needed" in left:

@@ -13,7 +13,6 @@ from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from compactlab import history
@@ -30,7 +29,7 @@ from compactlab.harness.replayed import schemas, told
 from compactlab.harness.rows import left_by
 from compactlab.harness.spool import Spool
 from compactlab.policy import Policy
-from compactlab.records import Key, decoded, encode
+from compactlab.records import Key, encode
 from compactlab.replay import Session, Window
 from compactlab.replay import replay as replayed
 from compactlab.results import Results
@@ -53,11 +52,6 @@ class Twice(NamedTuple):
     unchecked: str = ""
 
 
-class _Line(msgspec.Struct):
-    key: Key
-    left: dict[str, Any]
-
-
 def twice(results: Results, varies: Varies, settings: Settings | None = None, project: Project | None = None) -> Twice:
     """Make the compactions of a run again, those of which *varies* says that they leave nothing to chance.
 
@@ -72,7 +66,8 @@ def twice(results: Results, varies: Varies, settings: Settings | None = None, pr
 
 
 def _twice(results: Results, corpus: Corpus, varies: Varies) -> Twice:
-    left = {line.key: line.left for line in _lines(results) if not varies(line.key.strategy)}
+    others = {FACTS, NAME, *CONTROLS}
+    left = {key: left for key, left in results.left if key.strategy not in others and not varies(key.strategy)}
     faults, cases = [], 0
     for key, made in _Again(corpus, varies).all():
         if key in left:
@@ -82,14 +77,6 @@ def _twice(results: Results, corpus: Corpus, varies: Varies) -> Twice:
                 faults.append(Fault("determinism", row_of(key.strategy, key.budget), key.session, key.cut, reason))
     lacking = len(left) - cases
     return Twice(tuple(faults), cases, f"{lacking} compactions were not made a second time" if lacking else "")
-
-
-def _lines(results: Results) -> Iterator[_Line]:
-    path = results.folder / "compactions.jsonl"
-    for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
-        found = decoded(line, _Line)
-        if found.key.strategy not in {FACTS, NAME, *CONTROLS}:
-            yield found
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ each message is as wide as any other.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from compactlab import catalog, history
@@ -20,7 +19,7 @@ from compactlab.harness.fates import fates
 from compactlab.llm.extractive import Extractive
 from compactlab.pressure import Marks
 from compactlab.receipt import Action
-from compactlab.records import Key, decoded
+from compactlab.records import Key
 from compactlab.results import Results
 from compactlab.strategies import Strategy
 from compactlab.tokens import Meter
@@ -121,11 +120,6 @@ def _made(left: Sequence[tuple[int | None, int]], end: int) -> tuple[tuple[int, 
     return tuple(reversed(made))
 
 
-class _Left(msgspec.Struct):
-    key: Key
-    left: dict[str, Any]
-
-
 def of_run(results: Results, session: str = "", cut: str = "") -> History:
     """Take one cut of a session out of a run's folder; by default the one that needed most facts.
 
@@ -140,17 +134,18 @@ def of_run(results: Results, session: str = "", cut: str = "") -> History:
     if not chosen:
         raise SpecError(f"no cut {cut} of {session} with needed facts; expected one of the run".replace("  ", " "))
     session, cut = max(chosen, key=lambda place: counts[place])
-    lines = [line for line in _lines(results, session, cut) if "messages" in line.left]
+    found = [(key, left) for key, left in results.left if (key.session, key.cut, key.replicate) == (session, cut, 0)]
+    passes = [(key, left) for key, left in found if "messages" in left]
     one = _one(results.manifest.budgets)
     index = next(record.index for record in results.records if (record.session, record.cut) == (session, cut))
-    ends = [entry[1] + 1 for line in lines for entry in line.left["messages"] if isinstance(entry, list)]
+    ends = [entry[1] + 1 for _, left in passes for entry in left["messages"] if isinstance(entry, list)]
     end = max(ends, default=index)
     facts: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for fact in results.needed:
         if (fact.session, fact.cut) == (session, cut) and fact.budget in {"", one}:
             fate = "bound" if fact.bound else "loose" if fact.verdict == "kept" else "lost"
             facts[fact.strategy][fact.home if end == index else NOWHERE][fate] += 1
-    rows = tuple(_told(line, facts[line.key.strategy], end) for line in lines if line.key.budget in {"", one})
+    rows = tuple(_told(key, left, (facts[key.strategy], end)) for key, left in passes if key.budget in {"", one})
     name = f"{session} before message {index} (cut {cut})"
     return History(name, (1,) * end, ("",) * end, rows, 1.0, "messages of the history, the oldest first")
 
@@ -159,39 +154,30 @@ def _one(budgets: Sequence[str]) -> str:
     return min(budgets, key=lambda budget: abs(float(budget) - 20)) if budgets else ""
 
 
-def _lines(results: Results, session: str, cut: str) -> Iterator[_Left]:
-    """What each strategy left at one cut, of its first repetition."""
-    path = results.folder / "compactions.jsonl"
-    for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
-        key = decoded(line, _Keyed).key
-        if (key.session, key.cut, key.replicate) == (session, cut, 0):
-            yield decoded(line, _Left)
+def _told(key: Key, told: dict[str, Any], at: tuple[dict[int, Counter[str]], int]) -> Row:
+    """A row out of what a run keeps: runs of positions that were kept, and messages that were edited or made.
 
-
-class _Keyed(msgspec.Struct):
-    key: Key
-
-
-def _told(line: _Left, facts: dict[int, Counter[str]], end: int) -> Row:
-    """A row out of what a run keeps: runs of positions that were kept, and messages that were edited or made."""
+    *at* are its needed facts by home, and where the history ends.
+    """
+    facts, end = at
     actions: list[Action] = ["dropped"] * end
     left: list[tuple[int | None, int]] = []
     waiting: list[dict[str, Any]] = []
-    at = 0
-    for entry in [*line.left["messages"], [end, end - 1]]:
+    begin = 0
+    for entry in [*told["messages"], [end, end - 1]]:
         if not isinstance(entry, list):
             waiting.append(entry)
             continue
         first, last = entry
-        places = _edited(waiting, range(at, first), is_ours=line.key.strategy != "recorded")
+        places = _edited(waiting, range(begin, first), is_ours=key.strategy != "recorded")
         for place in (place for place in places if place is not None):
             actions[place] = "edited"
         actions[first : last + 1] = ["kept"] * (last + 1 - first)
         left += [(place, 1) for place in (*places, *range(first, last + 1))]
-        waiting, at = [], last + 1
-    outcome = line.left["outcome"]
+        waiting, begin = [], last + 1
+    outcome = told["outcome"]
     note = "" if outcome == "applied" else outcome
-    return Row(line.key.strategy, tuple(actions), _made(left, end), {i: dict(of) for i, of in facts.items()}, note)
+    return Row(key.strategy, tuple(actions), _made(left, end), {i: dict(of) for i, of in facts.items()}, note)
 
 
 def _edited(entries: Sequence[dict[str, Any]], gap: range, *, is_ours: bool) -> list[int | None]:

@@ -9,7 +9,7 @@ did not fit the session ends in a cross.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +21,7 @@ from compactlab.plots.canvas import INK, QUIET, WIDE, Named, begun, filled, fini
 from compactlab.plots.palette import Style, styles
 from compactlab.policy import policy
 from compactlab.pressure import OUTPUT_LIMIT, Marks
-from compactlab.records import Key, decoded
+from compactlab.records import Key
 from compactlab.replay import Fire, Replay, Turn
 from compactlab.results import Results
 
@@ -62,11 +62,6 @@ class _Told(msgspec.Struct):
     overflow_at: int | None = None
 
 
-class _Line(msgspec.Struct):
-    key: Key
-    left: _Told
-
-
 def of_run(results: Results, session: str = "") -> list[Timeline]:
     """Take one session of a run of replays from its folder, under every policy; by default the one that fired most.
 
@@ -76,28 +71,22 @@ def of_run(results: Results, session: str = "") -> list[Timeline]:
         raise SpecError(
             f"a run in the mode {results.manifest.mode} has no timeline; expected one that replays sessions"
         )
-    found = [line for line in _lines(results) if line.key.replicate == 0]
+    found = [(block, msgspec.convert(left, _Told)) for block, left in results.left if block.replicate == 0]
     fires: dict[str, int] = {}
-    for line in found:
-        fires[line.key.session] = fires.get(line.key.session, 0) + len(line.left.fires)
+    for block, told in found:
+        fires[block.session] = fires.get(block.session, 0) + len(told.fires)
     session = session or max(sorted(fires), key=lambda name: fires[name], default="")
     if session not in fires:
         raise SpecError(f"session {session!r} is none of the run; expected one of {', '.join(sorted(fires))}")
-    return [_timeline(line) for line in found if line.key.session == session]
+    return [_timeline(block, told) for block, told in found if block.session == session]
 
 
-def _lines(results: Results) -> Iterator[_Line]:
-    path = results.folder / "compactions.jsonl"
-    for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
-        yield decoded(line, _Line)
-
-
-def _timeline(line: _Line) -> Timeline:
-    of, told = line.key.strategy, line.left
+def _timeline(block: Key, told: _Told) -> Timeline:
     turns = tuple(Turn(*turn, calls_over=0, pass_=0) for turn in told.turns)
     fires = tuple(msgspec.convert([fire.get(name) for name in Fire._fields], Fire) for fire in told.fires)
-    marks = _own_marks(of) or tuple(sorted({fire.mark for fire in fires if not fire.forced}))
-    return Timeline(line.key.session, of, told.window, marks, turns, fires, overflow=told.overflow_at is not None)
+    marks = _own_marks(block.strategy) or tuple(sorted({fire.mark for fire in fires if not fire.forced}))
+    ended = told.overflow_at is not None
+    return Timeline(block.session, block.strategy, told.window, marks, turns, fires, overflow=ended)
 
 
 def _own_marks(label: str) -> tuple[float, ...]:

@@ -105,21 +105,30 @@ class Results:
             raise RunError("a data set needs the package datasets: pip install 'compactlab[data]'") from error
         return datasets.Dataset.from_pandas(self.to_frame(), preserve_index=False)
 
+    @property
+    def left(self) -> Iterator[tuple[Key, dict[str, Any]]]:
+        """What each block left, as `compactions.jsonl` holds it, in case order; an unfinished last line is left out."""
+        for line in self._compactions:
+            row = decoded(line, _Left)
+            yield row.key, row.left
+
+    @property
+    def _compactions(self) -> list[bytes]:
+        path = self.folder / "compactions.jsonl"
+        return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+
     @cached_property
     def needed(self) -> tuple[NeededFact, ...]:
         """Every fact that a session needed after a cut, under every strategy: its story and what became of it."""
         told: dict[tuple[str, str], list[dict[str, Any]]] = {}
         found: list[NeededFact] = []
-        path = self.folder / "compactions.jsonl"
-        for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
-            row = decoded(line, _Left)
-            key = row.key
+        for key, left in self.left:
             if key.strategy == "facts":
-                told[key.session, key.cut] = row.left["needed"]
+                told[key.session, key.cut] = left["needed"]
                 continue
-            if "needed" not in row.left:  # what a reader answered from a control
+            if "needed" not in left:  # what a reader answered from a control
                 continue
-            for story, fate in zip(told[key.session, key.cut], row.left["needed"], strict=True):
+            for story, fate in zip(told[key.session, key.cut], left["needed"], strict=True):
                 judged = _VERDICTS[fate], fate == "bound"
                 found.append(NeededFact(key.session, key.cut, key.strategy, key.budget, *judged, **story))
         return tuple(found)
@@ -135,9 +144,7 @@ class Results:
     @cached_property
     def answers(self) -> tuple[Answered, ...]:
         """Every answer of the reader, in case order."""
-        path = self.folder / "compactions.jsonl"
-        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-        rows = [decoded(line, _Left) for line in lines if b'"answers"' in line]
+        rows = [decoded(line, _Left) for line in self._compactions if b'"answers"' in line]
         return tuple(
             Answered(row.key, msgspec.convert(answer, Answer)) for row in rows for answer in row.left.get("answers", ())
         )

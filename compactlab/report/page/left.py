@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from compactlab.records import Key, decoded
+from compactlab.records import Key
 from compactlab.results import Results
 from compactlab.transcript import Message
 
@@ -39,11 +39,6 @@ class Cut(NamedTuple):
     passes: tuple[Pass, ...]
 
 
-class _Line(msgspec.Struct):
-    key: Key
-    left: dict[str, Any]
-
-
 class _Head(msgspec.Struct):
     """What the rows of a pass say of it as a whole."""
 
@@ -54,26 +49,19 @@ class _Head(msgspec.Struct):
     tokens: dict[str, int]
 
 
-def lines_of(results: Results) -> dict[Key, dict[str, Any]]:
-    """By key, what each block of a run left."""
-    path = results.folder / "compactions.jsonl"
-    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    return {row.key: row.left for row in (decoded(line, _Line) for line in lines)}
-
-
 def cuts_of(results: Results) -> list[Cut]:
     """All cuts of a run with the passes of its strategies, in case order; controls leave nothing and are not there."""
-    lines = lines_of(results)
+    left = dict(results.left)
     found: dict[tuple[str, str], Cut] = {}
     for key, head in _heads(results).items():
         case = key.session, key.cut
         if key.strategy == "facts":
-            stories = lines.get(key, {}).get("needed", ())
+            stories = left.get(key, {}).get("needed", ())
             if head.outcome == "applied":
                 found[case] = Cut(*case, head.position, tuple(stories), ())
-        elif case in found and (key in lines or head.outcome == "failed"):
+        elif case in found and (key in left or head.outcome == "failed"):
             cut = found[case]
-            found[case] = cut._replace(passes=(*cut.passes, _pass(key, head, lines.get(key, {}))))
+            found[case] = cut._replace(passes=(*cut.passes, _pass(key, head, left.get(key, {}))))
     return list(found.values())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from compactlab.report.page.left import lines_of
 from compactlab.report.page.sessions import label
 from compactlab.report.page.shared import Shared
 from compactlab.results import Results
@@ -19,7 +18,7 @@ def timelines(results: Results, shared: Shared | None = None) -> list[dict[str, 
     overflowed, a position, or null.
     """
     found: dict[str, dict[str, Any]] = {}
-    for key, left in lines_of(results).items():
+    for key, left in results.left:
         name = shared.name(key.session) if shared else key.session
         session = found.setdefault(key.session, {"name": name, "title": "", "replays": []})
         fires = [_fire(fire, shared) for fire in left["fires"]]
