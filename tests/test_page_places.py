@@ -27,7 +27,7 @@ def test_a_value_is_found_where_the_run_quoted_it(before, after, blanks):
 @pytest.mark.parametrize(
     ("text", "quotation", "value", "expected"),
     [
-        ("see src/check.py now", "see src/check.py now", "/work/src/check.py", "src/check.py"),
+        ("see src/check.py now", "see src/check.py now", "/app/src/check.py", "src/check.py"),
         ("run main( ) and main(x)", "run main( ) and main(x)", "main()", "main"),
         ("it cost 105.6 in all", "it cost 105.6 in all", "105.6 pounds", "105.6"),
         ("key [REDACTED:key] on port 5433", "key ******** on port 5433", "5433", "5433"),
