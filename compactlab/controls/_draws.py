@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from compactlab.metrics import Case, Trial
 from compactlab.probes.mined import AtRisk, Presence
 from compactlab.tokens import MESSAGE_OVERHEAD
-from compactlab.transcript import Block, Message, Messages, readable
+from compactlab.transcript import Block, Messages, readable
 
 MANY = 20_000
 """Things from which a ranking is made again for each size: those of a giant history would fill the memory."""
@@ -60,7 +60,7 @@ class Things:
     def holders(self, risk: AtRisk) -> tuple[Holders, Holders]:
         """Which things hold which facts of *risk*: loose, and bound."""
         if id(risk) not in self._held:
-            held = [risk.presence([Message("user", blocks)]) for blocks in self.blocks]
+            held = [risk.presence_of(blocks) for blocks in self.blocks]
             found = Holders.of([here.loose for here in held]), Holders.of([here.bound for here in held])
             self._held[id(risk)] = (risk, found)
         return self._held[id(risk)][1]
@@ -127,7 +127,7 @@ class Rest(NamedTuple):
             if block in self.whole:
                 found |= risk.presence_of_start(self.whole[block], readable(block))
             else:
-                found |= risk.presence([Message("user", (block,))])
+                found |= risk.presence_of((block,))
         return found
 
 

@@ -6,6 +6,7 @@ Each kept line is a block of its own, so that a value binds to words of its own 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from compactlab.controls._draws import Drawn, Ranking, Rest, Things, floor, ranking_of
 from compactlab.metrics import Case, Trial
 from compactlab.tokens import MESSAGE_OVERHEAD
-from compactlab.transcript import Message, Messages, Text, readable
+from compactlab.transcript import Block, Message, Messages, Text, readable
 
 
 class Line(NamedTuple):
@@ -33,16 +34,21 @@ def lines_of(case: Case) -> list[Line]:
 
 def _lines(case: Case) -> list[Line]:
     found = [
-        (position, Text(line))
+        (position, line)
         for unit in case.free
         for position in unit
         for block in case.base[position].blocks
-        for line in readable(block).split("\n")
-        if line.strip()
+        for line in _lines_in(block)
     ]
     found.sort(key=lambda item: item[0])
     case.meter.blocks(text for _, text in found)
     return [Line(position, n, text, case.meter.block(text)) for n, (position, text) in enumerate(found)]
+
+
+@lru_cache(maxsize=2_048)
+def _lines_in(block: Block) -> tuple[Text, ...]:
+    """The lines of a block, remembered: each cut of a session has those of the cuts before it."""
+    return tuple(Text(line) for line in readable(block).split("\n") if line.strip())
 
 
 def chosen(case: Case, ranked: Iterable[Line], tokens: int) -> Messages:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from compactlab import catalog, history
@@ -18,7 +19,7 @@ from compactlab.probes.mined import AtRisk, Home, Presence, Use, UseKind, matche
 from compactlab.redaction import known_in
 from compactlab.strategies import Strategy
 from compactlab.tokens import Meter, clean
-from compactlab.transcript import Message, Transcript, readable
+from compactlab.transcript import Block, Message, Transcript, readable
 
 AROUND = 60
 """Characters of context on either side of a value in a quotation."""
@@ -142,9 +143,14 @@ def first_place(
     for block in (block for message in messages for block in message.blocks):
         hit = next((hit for hit in matcher.block(block) if hit.pattern in patterns), None)
         if hit:
-            text = without_secrets(clean(canonical(readable(block))), known).replace(FILLER, "*")
-            return text, hit.start, hit.end
+            return _shown(block, tuple(known)), hit.start, hit.end
     return None
+
+
+@lru_cache(maxsize=64)
+def _shown(block: Block, known: tuple[str, ...]) -> str:
+    """The text of a block in canonical form without its secrets; one often holds many facts."""
+    return without_secrets(clean(canonical(readable(block))), known).replace(FILLER, "*")
 
 
 def _around(text: str, start: int, end: int) -> str:

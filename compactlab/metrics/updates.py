@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from compactlab.facts import mine
@@ -103,6 +104,7 @@ def watch(found: Iterable[Slot]) -> Watch:
     return Watch(kept, Matcher(patterns), tuple(owners))
 
 
+@lru_cache(maxsize=4_096)
 def _pattern(written: str) -> Pattern:
     """The ways to write a value: those of the fact that it is by itself, if it is one."""
     value = clean(written)

@@ -8,6 +8,7 @@ a decoy that an action then "needs" shows how often a value of this shape recurs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import groupby
@@ -24,6 +25,7 @@ from compactlab.transcript import Block, Message, ToolResult, readable
 FAMILIES: frozenset[Family] = frozenset(("number", "quantity", "date", "hash", "identifier", "path", "url"))
 """Families whose values may be made decoys of, where they hold a digit that is not their first."""
 
+_DIGIT = re.compile("[0-9]")
 _LATE = 3
 """Which digits count as late: the last ones, the very last tried first."""
 
@@ -71,25 +73,27 @@ def candidates(fact: Fact) -> Iterator[Fact]:
     >>> [f.value for f in candidates(Fact("identifier", "db-17", ("db-17",)))][:3]
     ['db-18', 'db-19', 'db-10']
     """
-    places = [i for i, c in enumerate(fact.value) if c in "0123456789"]
     if fact.family not in FAMILIES:
         return
+    places = _digits(fact.value)
+    digits = "".join(fact.value[place] for place in places)
+    alike = [
+        (form, at)
+        for form, at in zip(fact.forms, map(_digits, fact.forms), strict=True)
+        if digits.endswith("".join(form[i] for i in at))
+    ]
     for from_end, place in enumerate(reversed(places[1:][-_LATE:]), 1):
+        parts = [(form[: at[-from_end]], form[at[-from_end] + 1 :]) for form, at in alike if len(at) >= from_end]
         for step in range(1, 10):
             digit = str((int(fact.value[place]) + step) % 10)
-            forms = [_changed(form, from_end, digit) for form in fact.forms if _ends_alike(form, fact.value, from_end)]
+            forms = [f"{before}{digit}{after}" for before, after in parts]
             if fact.family != "date" or _is_day(forms[0]):
                 yield Fact(fact.family, forms[0], tuple(dict.fromkeys(forms)), fact.exact, fact.needs_anchor)
 
 
-def _changed(form: str, from_end: int, digit: str) -> str:
-    place = [i for i, c in enumerate(form) if c in "0123456789"][-from_end]
-    return form[:place] + digit + form[place + 1 :]
-
-
-def _ends_alike(form: str, value: str, from_end: int) -> bool:
-    own, other = ("".join(c for c in text if c in "0123456789") for text in (form, value))
-    return len(own) >= from_end and other.endswith(own)
+def _digits(text: str) -> list[int]:
+    """Where the digits of a text stand."""
+    return [found.start() for found in _DIGIT.finditer(text)]
 
 
 def _is_day(value: str) -> bool:

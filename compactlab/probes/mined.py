@@ -118,12 +118,15 @@ class AtRisk:
 
     def presence(self, messages: Iterable[Message]) -> Presence:
         """Which facts at risk stand in *messages*: at all, and bound to a content word of a home of theirs."""
+        return self.presence_of(block for message in messages for block in message.blocks)
+
+    def presence_of(self, blocks: Iterable[Block]) -> Presence:
+        """The same for single blocks."""
         loose = bound = 0
-        for message in messages:
-            for block in message.blocks:
-                here = self._present.get(block) or self._learn(block)
-                loose |= here.loose
-                bound |= here.bound
+        for block in blocks:
+            here = self._present.get(block) or self._learn(block)
+            loose |= here.loose
+            bound |= here.bound
         return Presence(loose, bound)
 
     def presence_of_start(self, block: Block, text: str) -> Presence:
@@ -145,8 +148,9 @@ class AtRisk:
 
     def _learn(self, block: Block) -> Presence:
         loose = bound = 0
+        anchors = self.anchors
         for hit in self._read(block):
-            near = self.anchors.get(hit.pattern)
+            near = anchors.get(hit.pattern)
             if near is not None:
                 bit = 1 << hit.pattern
                 loose |= bit
@@ -165,7 +169,7 @@ class AtRisk:
         if block not in self._own:
             text = readable(block)
             bare = without_markers(text)
-            if bare != text:
+            if bare is not text and bare != text:
                 return self.matcher.hits(bare)
         return self.matcher.block(block)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import string
+from functools import lru_cache
+from typing import NamedTuple
 
 _NAMES = ("password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key",
           "private_key", "authorization", "bearer", "credential", "credentials")  # fmt: skip
@@ -30,16 +32,34 @@ class Credentials:
         >>> [line.hides(token) for token in "the password is hunter22 and port 5433".split()]
         [False, False, False, True, False, False, False]
         """
-        folded = token.casefold().strip(_EDGES)
-        named, value = _split_at_name(token)
-        if looks_secret(token) or (named and _is_value(value)):
+        look = _look(token)
+        if look.secret:
             self._expected = False
             return True
-        if self._expected and (token in _BETWEEN or folded in _BETWEEN):
+        if self._expected and look.between:
             return False
         hidden = self._expected and _is_value(token)
-        self._expected = folded.endswith(_NAMES) or (named and not value)
+        self._expected = look.names
         return hidden
+
+
+class _Look(NamedTuple):
+    """What a token is by itself: a secret; a word between a name and its secret; the name of one."""
+
+    secret: bool
+    between: bool
+    names: bool
+
+
+@lru_cache(maxsize=16_384)
+def _look(token: str) -> _Look:
+    folded = token.casefold().strip(_EDGES)
+    named, value = _split_at_name(token)
+    return _Look(
+        looks_secret(token) or (named and _is_value(value)),
+        token in _BETWEEN or folded in _BETWEEN,
+        folded.endswith(_NAMES) or (named and not value),
+    )
 
 
 def looks_secret(token: str) -> bool:

@@ -131,7 +131,10 @@ class Judge:
             line = folded[start:end]
             if _HEADING.fullmatch(line):
                 heading = line
-            segment = Segment(plain(line), heading if heading != line else "")
+            said = plain(line)
+            if not self._search.find_matches_as_indexes(said):  # a stem is a part of its word
+                continue
+            segment = Segment(said, heading if heading != line else "")
             items = {id(item): item for stem in segment.stems for item in self._by_key.get(stem, ())}
             found = [(words, index, is_old, read(words, segment)) for index, is_old, words in items.values()]
             copied = {words.worded.pattern for words, _, _, finding in found if finding == "kept"}

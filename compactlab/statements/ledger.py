@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -18,6 +20,8 @@ from compactlab.transcript import Block, Message, Text, ToolCall
 
 ALIKE = 0.75
 """Share of common content words from which two demands of three words and more are on the same object."""
+REMEMBERED = 1_024
+"""Texts whose statements are remembered: each cut of a session reads those of the cuts before it again."""
 
 
 class Ledger:
@@ -41,23 +45,20 @@ class Ledger:
                 if block in spoken:
                     self._person(block, spoken[block])
                 elif message.role == "assistant" and isinstance(block, Text):
-                    self._take(block, mine_decisions(block.text))
-                    self._list(block, f"boxes of {message.role}", boxes(block.text))
+                    decided, todos = _by_agent(block.text)
+                    self._take(block, decided)
+                    self._list(block, f"boxes of {message.role}", todos)
                 elif isinstance(block, ToolCall):
                     self._list(block, tool_name(block.name), todo_list(block))
                     self._list(block, f"boxes of {block.name}", written_boxes(block))
 
     def _person(self, block: Block, text: str) -> None:
-        for sentence in spoken_sentences(text):
-            said = plain(sentence.text)
-            if is_cancel(plain(sentence.unquoted)) or cues.PERMITS.search(said):
-                self._withdraw(block, statement("decision", sentence.text, sentence.text))
-        rules = mine_rules(text)
-        self._take(block, rules)
-        self._take(block, mine_decisions(text, by_person=True))
-        ruled = {rule.sentence for rule in rules}
-        self._take(block, [request for request in mine_requests(text) if request.sentence not in ruled])
-        self._list(block, "boxes of user", boxes(text))
+        said = _by_person(text)
+        for made in said.withdrawn:
+            self._withdraw(block, made)
+        for batch in (said.rules, said.decisions, said.requests):
+            self._take(block, batch)
+        self._list(block, "boxes of user", said.todos)
 
     def _take(self, block: Block, found: Iterable[Statement]) -> None:
         batch = list(found)
@@ -113,6 +114,35 @@ class Ledger:
             if gone.identity not in stay:
                 self._known.pop(gone.identity, None)
         self._lists[name] = [todo.identity for todo in made]
+
+
+class _Said(NamedTuple):
+    """What a person's text holds, before it is known which of it is new."""
+
+    withdrawn: tuple[Statement, ...]
+    rules: tuple[Statement, ...]
+    decisions: tuple[Statement, ...]
+    requests: tuple[Statement, ...]
+    todos: tuple[Todo, ...]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _by_agent(text: str) -> tuple[tuple[Statement, ...], tuple[Todo, ...]]:
+    """What the agent decided in a text, and its boxes."""
+    return tuple(mine_decisions(text)), tuple(boxes(text))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _by_person(text: str) -> _Said:
+    withdrawn = [
+        statement("decision", sentence.text, sentence.text)
+        for sentence in spoken_sentences(text)
+        if is_cancel(plain(sentence.unquoted)) or cues.PERMITS.search(plain(sentence.text))
+    ]
+    rules = tuple(mine_rules(text))
+    ruled = {rule.sentence for rule in rules}
+    requests = tuple(request for request in mine_requests(text) if request.sentence not in ruled)
+    return _Said(tuple(withdrawn), rules, tuple(mine_decisions(text, by_person=True)), requests, tuple(boxes(text)))
 
 
 def _supersedes(made: Statement, old: Statement) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 NO_SPACES = "\u2e80"  # from here on scripts are written without spaces: any place is a word's edge
-_ESCAPE = re.compile(r"\\[ntr]\Z")
+_ESCAPES = frozenset(("\\n", "\\t", "\\r"))
 _GROUP = re.compile(r"\d{3}(?!\d)")
 _JOINERS = {
     "number": ".,:/-",
@@ -54,17 +54,19 @@ def is_whole(text: str, start: int, end: int, joiners: str = "") -> bool:
     >>> is_whole("v1.2", 3, 4, ".,"), is_whole("a 2.", 2, 3, ".,"), is_whole("/a/bc", 0, 4, "/.")
     (False, True, False)
     """
-    before = text[max(0, start - 3) : start]
-    after = text[end : end + 5]
-    if before and _word(before[-1]) and (_word(text[start]) or text[start] in joiners) and not _ESCAPE.search(before):
+    before, after = text[start - 1 : start], text[end : end + 1]  # most values that are parts of words end here
+    if before and _word(before) and (_word(text[start]) or text[start] in joiners):
+        if text[start - 2 : start] not in _ESCAPES:
+            return False
+    elif before and before in joiners and _joined(text[max(0, start - 3) : start], text[start : start + 4], joiners):
         return False
-    if after and _word(after[0]) and (_word(text[end - 1]) or text[end - 1] in joiners):
-        return False
-    if before and before[-1] in joiners and _joined(before, text[start : start + 4], joiners):
-        return False
-    if len(after) < 2 or after[0] not in joiners or not _word(after[1]):
+    if not after:
         return True
-    return after[0] == "," and _GROUP.match(after[1:]) is None
+    if _word(after):
+        return not (_word(text[end - 1]) or text[end - 1] in joiners)
+    if after not in joiners or end + 1 == len(text) or not _word(text[end + 1]):
+        return True
+    return after == "," and _GROUP.match(text, end + 1) is None
 
 
 def _joined(before: str, value: str, joiners: str) -> bool:
