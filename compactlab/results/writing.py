@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -12,8 +12,26 @@ from compactlab.errors import RunError
 from compactlab.records import Block, Key, Manifest, Record, decoded, encode
 
 
+class _Place(NamedTuple):
+    """Where something stands in a file, in bytes."""
+
+    start: int
+    end: int
+
+    def read(self, path: Path) -> bytes:
+        if self.start == self.end:
+            return b""
+        with path.open("rb") as file:
+            file.seek(self.start)
+            return file.read(self.end - self.start)
+
+
 class Writer:
-    """Writes the blocks of a run in case order, one writer, flushed; takes up what an earlier start left complete."""
+    """Writes the blocks of a run in case order, one writer, flushed; takes up what an earlier start left complete.
+
+    Of what stands in its place already it holds the place only: its memory does not grow with the run that it goes on
+    with.
+    """
 
     def __init__(self, folder: Path, manifest: Manifest, made_by: Callable[[Key], str]) -> None:
         """Open or make *folder*; *made_by* gives the digest of the plug-ins behind a block.
@@ -22,14 +40,16 @@ class Writer:
         """
         self.folder = folder
         _claim(folder, manifest)
-        leavings = _lines_by_key(folder / "compactions.jsonl")
-        blocks, in_place = _complete_blocks(folder / "records.jsonl", made_by, leavings.keys())
-        self._held = {key: (leavings.get(key, b""), lines) for key, lines in blocks.items()}
-        self._in_place = in_place
+        self._paths = (folder / "compactions.jsonl", folder / "records.jsonl")
+        leavings = _lines_by_key(self._paths[0])
+        blocks, self._in_place = _complete_blocks(self._paths[1], made_by, leavings.keys())
+        self._places = {key: (leavings.get(key, _Place(0, 0)), place) for key, place in blocks.items()}
+        self._held = self._taken(blocks.keys() - self._in_place)
         self._passed: list[Key] = []
         self.done = frozenset(blocks)
-        self._records = _truncated(folder / "records.jsonl", sum(len(blocks[key]) for key in in_place))
-        self._compactions = _truncated(folder / "compactions.jsonl", sum(len(self._held[key][0]) for key in in_place))
+        self._files = [
+            _truncated(path, size) for path, size in zip(self._paths, self._sizes(self._in_place), strict=True)
+        ]
         self._timings = (folder / "timings.jsonl").open("ab")
 
     def write(self, block: Block) -> None:
@@ -49,21 +69,33 @@ class Writer:
             self._append(*self._held[key])
 
     def close(self) -> None:
-        for file in (self._compactions, self._records, self._timings):
+        for file in (*self._files, self._timings):
             file.close()
 
     def _end_behind_passed(self) -> None:
         """Cut off blocks that stand in place but come later: the order is that of the cases, whatever was first."""
         if len(self._passed) < len(self._in_place):
+            self._held |= self._taken(self._in_place - set(self._passed))
             self._in_place = frozenset(self._passed)
-            for number, file in enumerate((self._compactions, self._records)):
-                file.truncate(sum(len(self._held[key][number]) for key in self._passed))
+            for file, size in zip(self._files, self._sizes(self._passed), strict=True):
+                file.truncate(size)
 
-    def _append(self, left: bytes, records: bytes) -> None:
-        self._compactions.write(left)
-        self._compactions.flush()
-        self._records.write(records)
-        self._records.flush()
+    def _taken(self, keys: Iterable[Key]) -> dict[Key, tuple[bytes, ...]]:
+        """What some blocks left and their rows, out of the files before these are cut off."""
+        return {
+            key: tuple(place.read(path) for place, path in zip(self._places[key], self._paths, strict=True))
+            for key in keys
+        }
+
+    def _sizes(self, keys: Collection[Key]) -> tuple[int, int]:
+        """How many bytes of each file some blocks take."""
+        left, rows = ([self._places[key][i] for key in keys] for i in (0, 1))
+        return sum(place.end - place.start for place in left), sum(place.end - place.start for place in rows)
+
+    def _append(self, *pieces: bytes) -> None:
+        for file, piece in zip(self._files, pieces, strict=True):
+            file.write(piece)
+            file.flush()
 
 
 def _claim(folder: Path, manifest: Manifest) -> None:
@@ -95,38 +127,54 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _complete_blocks(
     path: Path, made_by: Callable[[Key], str], left: Collection[Key]
-) -> tuple[dict[Key, bytes], frozenset[Key]]:
-    """The lines of each whole block made by today's plug-ins, and the keys of those before the first that is not.
+) -> tuple[dict[Key, _Place], frozenset[Key]]:
+    """Where each whole block made by today's plug-ins stands, and the keys of those before the first that is not.
 
     A block of a strategy is whole only if what it left, its line in the other file, is among *left*.
     """
-    blocks: dict[Key, bytes] = {}
+    blocks: dict[Key, _Place] = {}
     in_place: set[Key] = set()
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
-    at, unbroken = 0, True
-    while at < len(lines) - 1:  # the last piece has no line end: empty, or cut off
-        try:
-            head = decoded(lines[at], Record)
-        except RunError:
-            break
-        block = lines[at : at + 1 + head.n]
-        if head.metric != "outcome" or at + 1 + head.n > len(lines) - 1 or not _rows_of(head, block):
-            break
+    unbroken = True
+    for head, place in _blocks(path):
         if head.made_by == made_by(head.key) and (head.key in left or not _leaves_a_line(head)):
-            blocks[head.key] = b"\n".join(block) + b"\n"
+            blocks[head.key] = place
             in_place.update([head.key] if unbroken else [])
         else:
             unbroken = False
-        at += 1 + head.n
     return blocks, frozenset(in_place)
 
 
-def _rows_of(head: Record, lines: Sequence[bytes]) -> bool:
-    """True if all *lines* are rows of the block of *head*."""
-    try:
-        return all(decoded(line, Record).key == head.key for line in lines)
-    except RunError:
-        return False
+def _blocks(path: Path) -> Iterator[tuple[Record, _Place]]:
+    """The head of each block of a file up to the first that is not whole, and where the block stands."""
+    head, start, missing = None, 0, 0
+    for line, place in _lines(path):
+        try:
+            row = decoded(line, Record)
+        except RunError:
+            return
+        if head is None:
+            if row.metric != "outcome":
+                return
+            head, start, missing = row, place.start, row.n
+        elif row.key != head.key:
+            return
+        else:
+            missing -= 1
+        if not missing:
+            yield head, _Place(start, place.end)
+            head = None
+
+
+def _lines(path: Path) -> Iterator[tuple[bytes, _Place]]:
+    """The lines of a file, one by one, and where each stands; what has no line end was cut off and is left out."""
+    if not path.exists():
+        return
+    end = 0
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                start, end = end, end + len(line)
+                yield line[:-1], _Place(start, end)
 
 
 def _leaves_a_line(head: Record) -> bool:
@@ -136,11 +184,11 @@ def _leaves_a_line(head: Record) -> bool:
     return head.outcome != "failed" and not head.size_of and head.strategy not in {"bag", "null"}
 
 
-def _lines_by_key(path: Path) -> dict[Key, bytes]:
-    found: dict[Key, bytes] = {}
-    for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else []:
+def _lines_by_key(path: Path) -> dict[Key, _Place]:
+    found: dict[Key, _Place] = {}
+    for line, place in _lines(path):
         try:
-            found[decoded(line, _Keyed).key] = line + b"\n"
+            found[decoded(line, _Keyed).key] = place
         except RunError:
             continue  # no line of ours: it is left out, and what it may have been is made again
     return found
