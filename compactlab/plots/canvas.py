@@ -9,9 +9,10 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -230,11 +231,12 @@ def _shown(sign: str) -> str:
     return sign if sign == "\n" or (sign.isprintable() and ord(sign) in _drawable()) else _BOX
 
 
-def _drawable() -> Iterable[int]:
+@cache
+def _drawable() -> frozenset[int]:
+    """The signs that the font has, read from it once."""
     from matplotlib.font_manager import fontManager, get_font
 
-    found: Iterable[int] = get_font(fontManager.findfont("DejaVu Sans")).get_charmap().keys()
-    return found
+    return frozenset(get_font(fontManager.findfont("DejaVu Sans")).get_charmap())
 
 
 def ending(path: str | Path) -> str:
