@@ -11,7 +11,7 @@ from pathlib import Path
 
 from compactlab import catalog
 from compactlab.errors import RunError
-from compactlab.facts import Fact, mine
+from compactlab.facts import mine
 from compactlab.harness.corpus import Corpus
 from compactlab.harness.options import Settings
 from compactlab.harness.replayed import ENGINE, schemas
@@ -33,60 +33,66 @@ SOURCES = ("statements.judging", "statements.ledger", "statements.rules", "tunin
 
 @dataclass(frozen=True)
 class Materials:
-    """The sessions of a search; `windows` are those of each type of agent, in tokens."""
+    """The sessions of a search; `windows` are those of each type of agent, in tokens.
+
+    `transcripts` are all that lie there, `by_type` those that are tuned for.
+    """
 
     options: Options
     manifest: Manifest
-    by_type: dict[str, tuple[Material, ...]]
+    transcripts: tuple[Transcript, ...]
+    by_type: dict[str, list[Transcript]]
     windows: dict[str, int]
     folder: Path
     journal: Path
-    models: tuple[Model, ...]
+    models: dict[str, Model]
     unread: tuple[str, ...]
 
     @classmethod
     def read(cls, paths: Iterable[str | Path], options: Options, folder: Path | None) -> Materials:
-        """Read the sessions, mine their facts, choose the windows. Raises `RunError` where the type has no session."""
+        """Read the sessions, choose the windows. Raises `RunError` where the type has no session."""
         with Spool() as spool:
             corpus = Corpus.read(paths, _reading(options), spool)
-            transcripts = corpus.transcripts
+            transcripts = tuple(corpus.transcripts)
         of = _by_type(transcripts, options.agent_type)
         windows = {kind: _window(kind, found, options) for kind, found in of.items()}
         digest = _digest(corpus.manifest, windows, options)
         folder = folder or Path("runs", f"tune-{digest}")
-        projects = {kind: options.project.of(kind) for kind in of}
-        models = {kind: project.model(folder / SPENDING) for kind, project in projects.items()}
-        facts = {t.id: mine(t.messages) for t in transcripts}
-        spread = Counter(value for found in facts.values() for value in {fact.value for fact in found})
-
-        def material(transcript: Transcript) -> Material:
-            own: tuple[Fact, ...] = facts[transcript.id]
-            common = frozenset(fact.value for fact in own if spread[fact.value] > 2)
-            kind = transcript.agent_type
-            return Material(transcript, own, common, windows[kind], projects[kind], options.counter, models[kind])
-
-        by_type = {kind: tuple(map(material, found)) for kind, found in of.items()}
+        models = {kind: options.project.of(kind).model(folder / SPENDING) for kind in of}
         journal = folder / f"candidates-{digest}.jsonl"
-        return cls(options, corpus.manifest, by_type, windows, folder, journal, tuple(models.values()), corpus.unread)
+        return cls(options, corpus.manifest, transcripts, of, windows, folder, journal, models, corpus.unread)
 
-    @property
-    def every(self) -> list[Material]:
-        """All sessions."""
-        return [material for found in self.by_type.values() for material in found]
+    def mined(self) -> list[Material]:
+        """All sessions that are tuned for, with their facts; which values are common tell those of all types."""
+        facts = {t.id: mine(t.messages) for t in self.transcripts}
+        spread = Counter(value for found in facts.values() for value in {fact.value for fact in found})
+        return [
+            Material(
+                transcript,
+                own := facts[transcript.id],
+                frozenset(fact.value for fact in own if spread[fact.value] > 2),
+                self.windows[kind],
+                self.options.project.of(kind),
+                self.options.counter,
+                self.models[kind],
+            )
+            for kind, found in self.by_type.items()
+            for transcript in found
+        ]
 
     def sessions(self, agent_type: str) -> tuple[str, ...]:
         """The sessions of a type, in the order of their names."""
-        return tuple(material.transcript.id for material in self.by_type[agent_type])
+        return tuple(transcript.id for transcript in self.by_type[agent_type])
 
     def stories(self, agent_type: str) -> dict[str, str]:
         """The story of each session of a type."""
-        return {material.transcript.id: material.story for material in self.by_type[agent_type]}
+        return {transcript.id: transcript.cluster or transcript.id for transcript in self.by_type[agent_type]}
 
     @property
     def workers(self) -> int:
         """How many processes: never more than sessions, and one where the model cannot be sent to another."""
-        jobs = min(self.options.jobs or os.cpu_count() or 1, len(self.every))
-        return jobs if all(map(can_be_sent, self.models)) else 1
+        jobs = min(self.options.jobs or os.cpu_count() or 1, sum(map(len, self.by_type.values())))
+        return jobs if all(map(can_be_sent, self.models.values())) else 1
 
 
 def _reading(options: Options) -> Settings:

@@ -7,12 +7,16 @@ Its name holds a digest of all that the rows rest on: rows of other sessions, wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
+from compactlab.harness.workers import pool_of
 from compactlab.tuning.tried import Material, Tried, tried_all
 
 AT_ONCE = 24
@@ -22,14 +26,32 @@ Watch = Callable[[int], None]
 
 
 class Trials:
-    """What came of policies on sessions: from the journal where it is known, else tried now."""
+    """What came of policies on sessions: from the journal where it is known, else tried now.
 
-    def __init__(self, materials: Sequence[Material], journal: Path, pool: ProcessPoolExecutor | None) -> None:
-        """Take the sessions, the file, and the processes that try; without any it is done in this one."""
-        self.materials = {material.transcript.id: material for material in materials}
+    Sessions are mined, and processes started, once something must be tried; these end with the block of a `with`.
+    """
+
+    def __init__(self, mined: Callable[[], Iterable[Material]], journal: Path, workers: int) -> None:
+        """Take what mines the sessions, the file, and how many processes try."""
+        self._mined = mined
         self.journal = journal
-        self.pool = pool
+        self._workers = workers
         self._known = {(row.policy, row.session): row for row in _read(journal)}
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    @cached_property
+    def _materials(self) -> dict[str, Material]:
+        return {material.transcript.id: material for material in self._mined()}
+
+    @cached_property
+    def _pool(self) -> ProcessPoolExecutor | None:
+        return self._open.enter_context(pool_of(self._workers))
 
     def of(self, policies: Sequence[str], sessions: Sequence[str], watch: Watch | None = None) -> list[Tried]:
         """Give a row for each policy and session, those of a policy together, in the order that was asked for."""
@@ -38,7 +60,7 @@ class Trials:
             for session in dict.fromkeys(sessions)
         }
         tasks = [
-            (self.materials[session], specs[start : start + AT_ONCE])
+            (self._materials[session], specs[start : start + AT_ONCE])
             for session, specs in lacking.items()
             for start in range(0, len(specs), AT_ONCE)
         ]
@@ -53,10 +75,12 @@ class Trials:
         return [row for (_, where), row in self._known.items() if where == session]
 
     def _made(self, tasks: Sequence[tuple[Material, Sequence[str]]]) -> Iterator[list[Tried]]:
-        if self.pool is None:
+        if not tasks:
+            return
+        if self._pool is None:
             yield from (tried_all(material, specs) for material, specs in tasks)
             return
-        futures = [self.pool.submit(tried_all, material, specs) for material, specs in tasks]
+        futures = [self._pool.submit(tried_all, material, specs) for material, specs in tasks]
         for future in as_completed(futures):
             yield future.result()
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
-from compactlab.harness.workers import pool_of
 from compactlab.llm.build import settle
 from compactlab.records import Manifest
 from compactlab.stats import Estimate
@@ -102,16 +101,15 @@ def tune(
     """
     options = options or Options()
     if progress:
-        progress(0, 0, "mining facts")
+        progress(0, 0, "reading")
     read = Materials.read([paths] if isinstance(paths, str | Path) else paths, options, Path(out) if out else None)
     try:
-        with pool_of(read.workers) as pool:
-            trials = Trials(read.every, read.journal, pool)
+        with Trials(read.mined, read.journal, read.workers) as trials:
             tuner = _Tuner(read, trials, progress)
             types = tuple(tuner.of_type(agent_type) for agent_type in read.by_type)
             cells = tuner.transfer(types)
     finally:
-        for model in read.models:
+        for model in read.models.values():
             settle(model)
     return Tuning(options, read.folder, read.manifest, types, cells, read.unread)
 
