@@ -112,9 +112,19 @@ def test_two_processes_come_to_what_one_does(tmp_path):
 def test_progress_is_told_up_to_the_last_candidate(tmp_path):
     told = []
     tune(made(), options(agent_type=WARDEN), tmp_path, lambda *step: told.append(step))
-    assert told[0] == (0, 0, "mining facts")
-    done = [step[0] for step in told[1:]]
+    assert [told[0], *(step for step in told if step[2] == "mining facts")] == [
+        (0, 0, "reading"),
+        (0, 0, "mining facts"),
+    ]
+    done = [step[0] for step in told]
     assert (done, told[-1]) == (sorted(done), (8, 8, f"candidates for {WARDEN}"))
+
+
+def test_the_same_with_another_goal_mines_nothing_again(tmp_path):
+    told = []
+    first = tune(made(), options(agent_type=WARDEN), tmp_path)
+    again = tune(made(), options(agent_type=WARDEN, goal=Goal(0.1, 0.1)), tmp_path, lambda *step: told.append(step[2]))
+    assert (first.folder, "mining facts" in told) == (again.folder, False)
 
 
 @pytest.mark.parametrize("sessions", [1, 3])

@@ -17,7 +17,7 @@ from compactlab.tuning.materials import Materials, Progress
 from compactlab.tuning.options import LEAST_SESSIONS, LEAST_STORIES, Options
 from compactlab.tuning.search import searched
 from compactlab.tuning.trials import Trials
-from compactlab.tuning.tried import Tried
+from compactlab.tuning.tried import Material, Tried
 
 HELD_OUT, ADVISED, MOST = "tuned, held out", "advised", "most savings"
 SETTINGS, NOTHING, BEST = "by the settings", "do not compact", "best of each session"
@@ -104,7 +104,7 @@ def tune(
         progress(0, 0, "reading")
     read = Materials.read([paths] if isinstance(paths, str | Path) else paths, options, Path(out) if out else None)
     try:
-        with Trials(read.mined, read.journal, read.workers) as trials:
+        with Trials(partial(_mined, read, progress), read.journal, read.workers) as trials:
             tuner = _Tuner(read, trials, progress)
             types = tuple(tuner.of_type(agent_type) for agent_type in read.by_type)
             cells = tuner.transfer(types)
@@ -112,6 +112,12 @@ def tune(
         for model in read.models.values():
             settle(model)
     return Tuning(options, read.folder, read.manifest, types, cells, read.unread)
+
+
+def _mined(read: Materials, progress: Progress | None) -> list[Material]:
+    if progress:
+        progress(0, 0, "mining facts")
+    return read.mined()
 
 
 @dataclass
