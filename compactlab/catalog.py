@@ -197,6 +197,21 @@ def peer_specs() -> tuple[str, ...]:
     return tuple(spec for name, module in asked.items() for spec in (name, *getattr(module, "VARIANTS", ())))
 
 
+def peers_named(word: str) -> tuple[str, ...]:
+    """Specs that a word for peers stands for: `all` (`peer_specs`), `installed` (the real packages), or one itself.
+
+    What `all` stands for is the same on every machine; `PeerError` where no real package is installed.
+
+    >>> peers_named("jcode(guard='off')")
+    ("jcode(guard='off')",)
+    """
+    if word == "all":
+        return peer_specs()
+    if word == "installed":
+        return tuple(importlib.import_module("compactlab.adapters").installed())
+    return (word,)
+
+
 def _outside_class(name: str) -> type[Strategy]:
     if not re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", name):
         raise SpecError(f"strategy {name!r}: expected module:Class")

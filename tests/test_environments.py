@@ -1,6 +1,8 @@
 """Environments and the pipe to what runs in them: held against a real process that serves a small worker."""
 
 import os
+import shutil
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 
 from compactlab.environments import (
     ENVIRONMENTS,
+    Environment,
     PeerError,
     fingerprint,
     folder,
@@ -16,6 +19,7 @@ from compactlab.environments import (
     is_installed,
     python_of,
 )
+from compactlab.environments.interpreters import NEWEST, interpreter
 from compactlab.environments.process import Worker, served, worker
 from compactlab.errors import UnknownName
 
@@ -186,6 +190,107 @@ def test_what_an_installer_says_was_wrong_is_told(tmp_path, monkeypatch):
     with pytest.raises(PeerError, match=r"environment langchain could not be installed .*no route to any index"):
         install("langchain")
     assert not is_installed("langchain")
+
+
+# ---- which Python
+
+HERE = sys.version_info[:2]
+NEXT, AFTER = (3, HERE[1] + 1), (3, HERE[1] + 2)
+NEVER = (NEWEST[0], NEWEST[1] + 1)
+with_a_shell = pytest.mark.skipif(os.name == "nt", reason="stands for Pythons with scripts of the shell")
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    """A search path of empty folders, and pyenv's own folder."""
+    folders = {name: tmp_path / name for name in ("first", "second", "pyenv")}
+    for place in folders.values():
+        place.mkdir()
+    monkeypatch.setenv("PATH", os.pathsep.join(str(folders[name]) for name in ("first", "second")))
+    monkeypatch.setenv("PYENV_ROOT", str(folders["pyenv"]))
+    return folders
+
+
+def program(file, says, code=0):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\necho {says}\nexit {code}\n", encoding="utf-8")
+    file.chmod(0o755)
+    return str(file)
+
+
+@pytest.mark.usefixtures("path")
+def test_this_python_is_taken_where_it_will_do():
+    assert interpreter(HERE, NEXT) == interpreter((3, 0), (4, 0)) == sys.executable
+
+
+@pytest.mark.usefixtures("path")
+def test_where_there_is_no_other_none_is_found():
+    assert interpreter(NEXT, (4, 0)) == interpreter(NEVER, (4, 0)) == ""
+
+
+@with_a_shell
+def test_another_is_taken_by_what_it_says_not_by_its_name(path):
+    name = f"python3.{NEXT[1]}"
+    program(path["first"] / name, "command not found", 127)  # a shim that runs nothing
+    assert interpreter(NEXT, (4, 0)) == ""
+    program(path["first"] / name, f"{HERE[0]} {HERE[1]}")
+    assert interpreter(NEXT, (4, 0)) == ""
+    right = program(path["second"] / name, f"{NEXT[0]} {NEXT[1]}")
+    assert interpreter(NEXT, (4, 0)) == right
+    assert interpreter(AFTER, (4, 0)) == ""
+
+
+@with_a_shell
+def test_the_oldest_that_will_do_is_taken_and_those_of_pyenv_count(path):
+    later = program(path["first"] / f"python3.{AFTER[1]}", f"3 {AFTER[1]}")
+    assert interpreter(NEXT, (4, 0)) == later
+    assert interpreter(NEXT, AFTER) == ""
+    sooner = program(path["pyenv"] / "versions" / f"3.{NEXT[1]}.4" / "bin" / "python", f"3 {NEXT[1]}")
+    assert interpreter(NEXT, (4, 0)) == sooner
+
+
+@pytest.mark.usefixtures("path")
+def test_one_for_which_no_python_is_there_says_which_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPACTLAB_PEERS", str(tmp_path / "peers"))
+    monkeypatch.setitem(ENVIRONMENTS, "toy", Environment(("toy",), "", least=NEVER))
+    with pytest.raises(PeerError, match=rf"toy needs Python 3\.{NEVER[1]}\+, .*as python3\.{NEVER[1]}"):
+        install("toy")
+    assert not is_installed("toy")
+
+
+@with_a_shell
+def test_uv_is_asked_for_that_python_and_its_words_are_told(path, tmp_path, monkeypatch):
+    program(path["first"] / "uv", '"asked: $*" >&2', 2)
+    monkeypatch.setenv("COMPACTLAB_PEERS", str(tmp_path / "peers"))
+    monkeypatch.setitem(ENVIRONMENTS, "toy", Environment(("toy",), "", least=NEVER))
+    with pytest.raises(PeerError, match=rf"needs Python 3\.{NEVER[1]}\+, .*asked: .*--python 3\.{NEVER[1]} "):
+        install("toy")
+
+
+def test_an_environment_is_made_with_the_python_that_was_found(tmp_path, monkeypatch):
+    found, uv = interpreter(NEXT, (4, 0)), shutil.which("uv")
+    if not found or not uv:
+        pytest.skip(f"no Python 3.{NEXT[1]} or newer, or no uv, is on this machine")
+    monkeypatch.setenv("COMPACTLAB_PEERS", str(tmp_path))
+    monkeypatch.setitem(ENVIRONMENTS, "toy", Environment(("nowhere @ file:///nowhere",), "", least=NEXT))
+    with pytest.raises(PeerError, match="nowhere"):
+        install("toy")
+    asked = [python_of("toy"), "-c", "import sys; print(sys.version_info[:2] >= tuple(map(int, sys.argv[1:])))"]
+    done = subprocess.run([*asked, *map(str, NEXT)], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+@pytest.mark.skipif(not shutil.which("uv"), reason="no uv is on this machine")
+def test_one_that_uv_made_is_brought_up_to_date_without_uv(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPACTLAB_PEERS", str(tmp_path))
+    monkeypatch.setitem(ENVIRONMENTS, "toy", Environment(("nowhere @ file:///nowhere",), ""))
+    subprocess.run(["uv", "venv", "--quiet", "--python", sys.executable, tmp_path / "toy"], check=True)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PeerError, match="file:///nowhere"):  # as pip says it, which was not there
+        install("toy")
+    assert (
+        subprocess.run([python_of("toy"), "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
+    )
 
 
 def test_every_environment_has_a_worker_and_adapters():

@@ -10,6 +10,7 @@ model asks the run's. The version of the package stands in the notes of the rece
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
@@ -19,15 +20,15 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from compactlab import catalog
-from compactlab.environments import PeerError, fingerprint
+from compactlab.environments import ENVIRONMENTS, PeerError, fingerprint, is_installed
 from compactlab.environments.process import Worker, worker
-from compactlab.errors import UnknownName
+from compactlab.errors import SpecError, UnknownName
 from compactlab.llm import ModelError, Purpose, Request
 from compactlab.peers import Peer
 from compactlab.peers._shapes import apart, leading, rejoined
 from compactlab.shapes import openai_chat
 from compactlab.strategies import Compacted, Context
-from compactlab.transcript import Block, Message, Messages, Reasoning, Role, Text, ToolCall, ToolResult
+from compactlab.transcript import Block, Image, Message, Messages, Reasoning, Role, Text, ToolCall, ToolResult
 
 PREFIX = "peer:"
 LONGEST_REPLY = 4_096
@@ -53,6 +54,20 @@ class Adapter(Peer):
         """What the package is called with, for messages of so many tokens; the fields as they are."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "guard"}
 
+    def room(self, context: Context, weight: int, most: int) -> int:
+        """Tokens to come down to: the target, or what a field says, or half of the weight where that is 0."""
+        return max(1, context.target or most or weight // 2)
+
+    def _check(self, name: str, default: object) -> None:
+        value = getattr(self, name)
+        if isinstance(default, tuple):
+            if not isinstance(value, tuple) or not all(isinstance(part, str) for part in value):
+                raise SpecError(f"{name} is {value!r}; expected a tuple of names")
+        elif isinstance(default, str) and not isinstance(value, str):
+            raise SpecError(f"{name} is {value!r}; expected a text")
+        else:
+            super()._check(name, default)
+
     @property
     def fingerprint(self) -> str:
         """Changes with what is installed: rows that another version made are stale."""
@@ -76,7 +91,7 @@ class Adapter(Peer):
         weights = [context.meter.message(part) for part in parts]
         if context.target is not None and head:
             room = max(1, context.target - context.meter.messages(head))
-            context = Context(context.meter, room, context.model, context.originals)
+            context = dataclasses.replace(context, target=room)
         wires = [wire for part in parts for wire in openai_chat.to_wire((part,))]
         if len(wires) != len(parts):
             raise PeerError(f"{len(parts)} messages became {len(wires)} on the wire")
@@ -121,6 +136,8 @@ def _placed(parts: Sequence[Message], entry: Mapping[str, Any]) -> Message:
     blocks = message.blocks
     if entry.get("reasoning") is False:
         blocks = tuple(block for block in blocks if not isinstance(block, Reasoning))
+    if entry.get("images") is False:
+        blocks = tuple(block for block in blocks if not isinstance(block, Image))
     if "calls" in entry:
         blocks = tuple(b for b in blocks if not isinstance(b, ToolCall) or b.id in entry["calls"])
     if "content" in entry:
@@ -131,10 +148,10 @@ def _placed(parts: Sequence[Message], entry: Mapping[str, Any]) -> Message:
 
 
 def _worded(blocks: tuple[Block, ...], content: str) -> tuple[Block, ...]:
-    """The blocks with other words: those of a result, or one text where the first stood."""
+    """The blocks with other words: those of a result, or one text where the first stood, or before the calls."""
     if any(isinstance(block, ToolResult) for block in blocks):
         return tuple(replace(b, content=(Text(content),)) if isinstance(b, ToolResult) else b for b in blocks)
-    at = next((i for i, block in enumerate(blocks) if isinstance(block, Text)), len(blocks))
+    at = next((i for i, block in enumerate(blocks) if isinstance(block, Text | ToolCall)), len(blocks))
     rest = [block for block in blocks if not isinstance(block, Text)]
     return (*rest[:at], *((Text(content),) if content else ()), *rest[at:])
 
@@ -153,6 +170,15 @@ def adapters() -> dict[str, type[Adapter]]:
             if isinstance(cls, type) and issubclass(cls, Adapter) and cls.__module__ == module.__name__:
                 found[f"{PREFIX}{cls.environment}.{cls.call}"] = cls
     return found
+
+
+def installed() -> tuple[str, ...]:
+    """The adapters whose environments are there, at their defaults, sorted; `PeerError` where none is."""
+    names = tuple(name for name, cls in sorted(adapters().items()) if is_installed(cls.environment))
+    if not names:
+        known = ", ".join(sorted(ENVIRONMENTS))
+        raise PeerError(f"no real package is installed; expected compactlab peers install NAME before, with {known}")
+    return names
 
 
 def adapter(name: str) -> type[Adapter]:

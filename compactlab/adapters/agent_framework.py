@@ -44,7 +44,7 @@ class Truncation(Adapter):
     has_system: ClassVar[bool] = True
 
     def options(self, context: Context, weight: int) -> dict[str, Any]:
-        least = max(1, context.target or self.compact_to or weight // 2)
+        least = self.room(context, weight, self.compact_to)
         return super().options(context, weight) | {"compact_to": least, "max_n": least}
 
 

@@ -12,11 +12,9 @@ Known faults:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from compactlab.adapters import Adapter
-from compactlab.errors import SpecError
-from compactlab.strategies import Context
 
 ENVIRONMENT = "inspect_ai"
 
@@ -35,15 +33,8 @@ class Edit(Adapter):
     has_system: ClassVar[bool] = True
 
     def _check(self, name: str, default: object) -> None:
-        value = getattr(self, name)
-        if name == "exclude_tools":
-            if not isinstance(value, tuple) or not all(isinstance(tool, str) for tool in value):
-                raise SpecError(f"{name} is {value!r}; expected a tuple of names of tools")
-        elif name != "keep_thinking_turns" or value != "all":
+        if name != "keep_thinking_turns" or self.keep_thinking_turns != "all":
             super()._check(name, default)
-
-    def options(self, context: Context, weight: int) -> dict[str, Any]:
-        return super().options(context, weight) | {"exclude_tools": list(self.exclude_tools)}
 
 
 @dataclass(frozen=True, repr=False)

@@ -42,7 +42,7 @@ class TrimMessages(Adapter):
 
     def options(self, context: Context, weight: int) -> dict[str, Any]:
         given = {name: value for name, value in super().options(context, weight).items() if value != ""}
-        return given | {"max_tokens": context.target or self.max_tokens or weight // 2}
+        return given | {"max_tokens": self.room(context, weight, self.max_tokens)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,16 +58,6 @@ class ClearToolUses(Adapter):
 
     environment: ClassVar[str] = ENVIRONMENT
     call: ClassVar[str] = "clear_tool_uses"
-
-    def _check(self, name: str, default: object) -> None:
-        value = getattr(self, name)
-        if name == "exclude_tools":
-            if not isinstance(value, tuple) or not all(isinstance(tool, str) for tool in value):
-                raise SpecError(f"{name} is {value!r}; expected a tuple of names of tools")
-        elif name != "placeholder":
-            super()._check(name, default)
-        elif not isinstance(value, str):
-            raise SpecError(f"{name} is {value!r}; expected a text")
 
     def options(self, context: Context, weight: int) -> dict[str, Any]:
         trigger = min(self.trigger, weight - 1) if context.target is None else context.target

@@ -59,7 +59,12 @@ COMMANDS = (
                 metavar="SPEC",
                 help="strategies as NAME, NAME(field=value), module:Class or all (default: all of the seeds')",
             ),
-            _arg("--peers", nargs="+", metavar="NAME", help="strategies of other harnesses beside them: all, or specs"),
+            _arg(
+                "--peers",
+                nargs="+",
+                metavar="NAME",
+                help="strategies of other harnesses beside them: all, installed (real packages), or specs",
+            ),
             _arg("--guard", choices=("on", "off", "both"), default="on", help="whether it mends what peers give"),
             _arg("--cut", metavar="SHARES", help="cut at these shares of the assistant messages (0.4,0.55,0.7,0.85)"),
             _arg("--window", type=int, metavar="N", help="cut where 0.80 of a window of N tokens is reached instead"),

@@ -1,8 +1,8 @@
 """Other people's packages, each in a Python of its own: their requirements conflict with each other and with ours.
 
-An environment is a folder below `folder()`, made by `install`: by uv where it is there, by venv and pip elsewhere. What
-runs in it is `serve.py` and one file of `workers`, which import nothing of compactlab: they are asked over a pipe, see
-`compactlab.environments.process`.
+An environment is a folder below `folder()`, made by `install`: by uv where it is there, by venv and pip elsewhere, with
+this Python, or with another one of the machine where the package needs that. What runs in it is `serve.py` and one file
+of `workers`, which import nothing of compactlab: they are asked over a pipe, see `compactlab.environments.process`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from compactlab.environments.interpreters import Version, interpreter, spelled
 from compactlab.errors import CompactlabError, UnknownName
 
 FOLDER = "COMPACTLAB_PEERS"
@@ -27,10 +28,12 @@ class PeerError(CompactlabError, RuntimeError):
 
 
 class Environment(NamedTuple):
-    """What an environment is made of, and what it is for."""
+    """What an environment is made of, what it is for, and which Pythons it runs on: from *least* on, and *below*."""
 
     requirements: tuple[str, ...]
     what: str
+    least: Version = (3, 11)
+    below: Version = (4, 0)
 
 
 ENVIRONMENTS = {
@@ -39,6 +42,9 @@ ENVIRONMENTS = {
     "agent_framework": Environment(("agent-framework-core>=1.0",), "the strategies that its apply_compaction takes"),
     "strands": Environment(("strands-agents>=1.0",), "its conversation managers"),
     "openharness": Environment(("openharness-ai>=0.1.9",), "its compaction services, beside our `openharness`"),
+    "pydantic_ai": Environment(("pydantic-ai-harness>=0.60",), "the compaction capabilities of Pydantic AI's harness"),
+    "openhands": Environment(("openhands-sdk>=1.50",), "its condensers, beside our `openhands_*`", least=(3, 12)),
+    "hermes_agent": Environment(("hermes-agent>=0.19",), "its ContextCompressor, beside our `hermes`", below=(3, 14)),
 }
 
 
@@ -86,10 +92,9 @@ def install(name: str) -> Path:
     place.parent.mkdir(parents=True, exist_ok=True)
     _unfinished(name).touch()
     uv = shutil.which("uv")
-    make, fill = _with_uv(uv, name) if uv else _with_venv(name)
     if not python_of(name).exists():
-        _do(make, f"the environment {name}")
-    _do([*fill, "--upgrade", *wanted.requirements], ", ".join(wanted.requirements))
+        _make(name, uv)
+    _do([*_filling(name, uv), "--quiet", "--upgrade", *wanted.requirements], ", ".join(wanted.requirements))
     _unfinished(name).unlink()
     return python_of(name)
 
@@ -108,14 +113,26 @@ def _unfinished(name: str) -> Path:
     return folder() / f"{name}.unfinished"
 
 
-def _with_uv(uv: str, name: str) -> tuple[list[str], list[str]]:
-    make = [uv, "venv", "--quiet", "--python", sys.executable, str(folder() / name)]
-    return make, [uv, "pip", "install", "--quiet", "--python", str(python_of(name))]
+def _make(name: str, uv: str | None) -> None:
+    """Make an empty environment; uv may fetch a Python where none that will do was found."""
+    _, _, least, below = ENVIRONMENTS[name]
+    what, place, python = f"the environment {name}", str(folder() / name), interpreter(least, below)
+    if not python:
+        what += f" needs Python {spelled(least, below)}, of which none was found: it"
+        python = f"{least[0]}.{least[1]}"
+        if not uv:
+            raise PeerError(f"{what} could not be made; expected one on PATH, as python{python}")
+    _do([uv, "venv", "--quiet", "--python", python, place] if uv else [python, "-m", "venv", place], what)
 
 
-def _with_venv(name: str) -> tuple[list[str], list[str]]:
-    make = [sys.executable, "-m", "venv", str(folder() / name)]
-    return make, [str(python_of(name)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+def _filling(name: str, uv: str | None) -> list[str]:
+    """The command that installs into an environment; where uv made it and is gone since, pip is put there first."""
+    python = str(python_of(name))
+    if uv:
+        return [uv, "pip", "install", "--python", python]
+    if not any((folder() / name).glob("**/site-packages/pip")):
+        _do([python, "-m", "ensurepip"], f"pip for the environment {name}")
+    return [python, "-m", "pip", "install", "--disable-pip-version-check"]
 
 
 def _do(command: list[str], what: str) -> None:

@@ -45,6 +45,12 @@ class Job:
         return "\n".join(str(part.get("text", "[image]")) if isinstance(part, dict) else str(part) for part in content)
 
     @staticmethod
+    def thoughts(wire: dict[str, Any]) -> str:
+        """The reasoning of a message, opaque or not, as one text; empty where there is none."""
+        blocks = [block.get("thinking") or block.get("data") or "" for block in wire.get("thinking_blocks", ())]
+        return str(wire.get("reasoning_content") or "\n".join(blocks))
+
+    @staticmethod
     def arguments(call: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a call as an object, as packages want them; text that is none stands under `arguments`."""
         text = call["function"]["arguments"]

@@ -51,8 +51,9 @@ class Settings:
     read from each path. What asks a model, or draws by a seed, is done `replicates` times: a strategy that does, and a
     reader's question (`project` names reader and judge).
 
-    `peers` are strategies of other harnesses, which stand behind ours: their specs, or `all`; `guard` says whether the
-    guard repairs and rejects what they give.
+    `peers` are strategies of other harnesses, which stand behind ours: their specs, `all` of `compactlab.peers`, which
+    are the same on every machine, or those of the real packages that are `installed` on this one; `guard` says whether
+    the guard repairs and rejects what they give.
 
     The mode `replay` replays whole sessions in the window, or in that which `project` gives their type, under
     `policies`: by default each strategy at the lowest mark, one strategy at each mark, and `settings`, where `project`
@@ -87,6 +88,7 @@ class Settings:
         if not self.strategies:
             raise SpecError("no strategy given; expected at least one")
         object.__setattr__(self, "strategies", tuple(_named(self.strategies)))
+        object.__setattr__(self, "peers", tuple(_meant(self.peers)))
         if not self.cuts or not all(0 < share < 1 for share in self.cuts):
             raise SpecError(f"cut shares {list(self.cuts)}: expected numbers between 0 and 1, such as 0.4,0.55")
         if self.jobs < 0:
@@ -141,11 +143,11 @@ class Settings:
     @cached_property
     def competing(self) -> tuple[Strategy, ...]:
         """The peers as objects, under the guard or without."""
-        specs = [one for spec in self.peers for one in (catalog.peer_specs() if spec == "all" else (spec,))]
-        found: list[Any] = [catalog.strategy(s) if isinstance(s, str) else s for s in specs]
+        found: list[Any] = [catalog.strategy(s) if isinstance(s, str) else s for s in self.peers]
         for one in found:
             if not catalog.is_peer(repr(one)):
-                raise SpecError(f"{one!r} is no peer; expected all or one of {', '.join(catalog.names('peers'))}")
+                known = ", ".join(catalog.names("peers"))
+                raise SpecError(f"{one!r} is no peer; expected all or one of {known}; installed for real packages")
         if self.guard == "on":
             return tuple(found)
         ways = ("on", "off") if self.guard == "both" else ("off",)
@@ -192,3 +194,9 @@ def _named(strategies: Iterable[str | Strategy]) -> Iterator[str | Strategy]:
             yield from dict.fromkeys((*DEFAULT_STRATEGIES, *catalog.names("strategies")))
         else:
             yield given
+
+
+def _meant(peers: Iterable[str | Strategy]) -> Iterator[str | Strategy]:
+    """The peers, each word that stands for several replaced by them: on this machine, and not where a worker runs."""
+    for given in peers:
+        yield from catalog.peers_named(given.strip()) if isinstance(given, str) else (given,)

@@ -69,14 +69,9 @@ def _message(job: Job, wire: dict[str, Any], number: int) -> Own:
         made(id=call["id"], function=call["function"]["name"], arguments=job.arguments(call))
         for call in wire.get("tool_calls", ())
     ]
-    thoughts = _thoughts(wire)
+    thoughts = job.thoughts(wire)
     parts = [own.ContentReasoning(reasoning=thoughts), own.ContentText(text=content)] if thoughts else content
     return own.ChatMessageAssistant(content=parts, tool_calls=calls or None, metadata=meta)
-
-
-def _thoughts(wire: dict[str, Any]) -> str:
-    blocks = [block.get("thinking") or block.get("data") or "" for block in wire.get("thinking_blocks", ())]
-    return str(wire.get("reasoning_content") or "\n".join(blocks))
 
 
 def _compacted(job: Job, name: str) -> list[dict[str, Any]]:
