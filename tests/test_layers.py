@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "compactlab"
 
 ORDER = (
     "errors",
+    "sweeping",
     "catalog",
     "shown",
     "transcript",

@@ -51,12 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code; the errors of compactlab become one line on standard error."""
     options = parser().parse_args(arguments)
     from compactlab.errors import CompactlabError
+    from compactlab.sweeping import swept_seldom
 
     try:
-        command: Callable[[argparse.Namespace], int | None] = importlib.import_module(
-            f"compactlab.cli.{options.command}_command"
-        ).main
-        code = command(options)
+        with swept_seldom():
+            command: Callable[[argparse.Namespace], int | None] = importlib.import_module(
+                f"compactlab.cli.{options.command}_command"
+            ).main
+            code = command(options)
         sys.stdout.flush()
     except CompactlabError as error:
         return _refuse(str(error))

@@ -9,6 +9,7 @@ same compactlab. Work of a worker that dies is given to another.
 
 from __future__ import annotations
 
+import gc
 import pickle
 import signal
 import sys
@@ -21,6 +22,7 @@ from multiprocessing import active_children, get_context
 from typing import Any, NamedTuple, TypeVar
 
 from compactlab.errors import RunError, SpecError
+from compactlab.sweeping import SELDOM, swept_seldom
 
 DASK = "dask"
 RETRIES = 10
@@ -109,10 +111,11 @@ def _cluster(address: str, workers: int) -> Iterator[Hands]:
 def pool_of(workers: int) -> Iterator[ProcessPoolExecutor | None]:
     """A pool of *workers*, or None where one process does it all. What still runs at the end is ended, not awaited."""
     if workers <= 1:
-        yield None
+        with swept_seldom():
+            yield None
         return
     others = set(active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=gc.set_threshold, initargs=SELDOM)
     try:
         _start(pool, workers)
         yield pool

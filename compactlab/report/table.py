@@ -144,8 +144,8 @@ CONTROL_ROWS = (
     " older one; lost: none (pooled over sessions)."
 )
 PEERS = (
-    "peers are other harnesses' strategies, from their published behaviour, faults included; those that begin with peer:"
-    " are the packages themselves. What the guard mended or refused counts as it came out. With guard='off' a result"
+    "peers are other harnesses' strategies, from their published behaviour, faults included; those that begin with"
+    " peer: are the packages themselves. What the guard mended or refused counts as it came out. With guard='off' a result"
     " stands as it was given, and valid says how many of them a provider would take."
 )
 PLAIN = (
