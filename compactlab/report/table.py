@@ -145,8 +145,8 @@ CONTROL_ROWS = (
 )
 PEERS = (
     "peers are other harnesses' strategies, from their published behaviour, faults included; those that begin with"
-    " peer: are the packages themselves. What the guard mended or refused counts as it came out. With guard='off' a result"
-    " stands as it was given, and valid says how many of them a provider would take."
+    " peer: are the packages themselves. What the guard mended or refused counts as it came out. With guard='off' a"
+    " result stands as it was given, and valid says how many of them a provider would take."
 )
 PLAIN = (
     "without an interval: before and after, the mean tokens of the cells (what is lost of them, and its interval, is"
