@@ -255,7 +255,7 @@ def of_theirs(name, size):
         print(f"{name}: not installed, left out (compactlab peers install {name})", file=sys.stderr)
         return []
     command = [str(python_of(name)), __file__, "in", name, str(size), sysconfig.get_path("purelib")]
-    return json.loads(subprocess.check_output(command, text=True).splitlines()[-1])  # noqa: S603  # our own arguments
+    return json.loads(subprocess.check_output(command, text=True).splitlines()[-1])
 
 
 def main():
