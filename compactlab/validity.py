@@ -16,7 +16,6 @@ a result may be empty on every wire.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from compactlab.errors import UnknownName
 from compactlab.history import split_turns
+from compactlab.plainness import SENDABLE_ID, is_plain
 from compactlab.remembered import remembered
 from compactlab.transcript import Block, Image, Message, Messages, Reasoning, Text, ToolCall, ToolResult
 
@@ -34,7 +34,6 @@ RuleSet = Literal["openai", "anthropic", "strict"]
 UNSENT: frozenset[type[Block]] = frozenset({Reasoning})
 """Blocks that say nothing by themselves."""
 RESULTS: frozenset[type[Block]] = frozenset({ToolResult})
-_ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
 class Violation(NamedTuple):
@@ -76,7 +75,10 @@ def broken(messages: Sequence[Message], rule_sets: Iterable[RuleSet] = ("openai"
     >>> sorted(broken([Message("assistant", (Text("Hello"),))]))
     ['anthropic:first_not_user']
     """
-    return frozenset(f"{rules}:{v.rule}" for rules in rule_sets for v in violations(messages, rules))
+    wanted = tuple(rule_sets)
+    if "strict" not in wanted and is_plain(messages):
+        return frozenset()
+    return frozenset(f"{rules}:{v.rule}" for rules in wanted for v in violations(messages, rules))
 
 
 @dataclass(slots=True)
@@ -241,7 +243,7 @@ def _unsendable(message: Message, position: int) -> Iterator[Violation]:
                 yield Violation("empty_text", position, "a text block without words")
             continue
         named = block.id if isinstance(block, ToolCall) else block.call_id if isinstance(block, ToolResult) else "-"
-        if not _ID.fullmatch(named):
+        if not SENDABLE_ID.fullmatch(named):
             yield Violation("malformed_id", position, f"id {named!r}; letters, digits, - and _ are allowed")
 
 

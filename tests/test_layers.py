@@ -22,6 +22,7 @@ ORDER = (
     "markers",
     "history",
     "shapes",
+    "plainness",
     "validity",
     "pressure",
     "redaction",
