@@ -28,6 +28,7 @@ OURS = (
     "sliding_window",
     "key_value",
     "key_value(labels=True, kv_share=1.0)",
+    "key_value(labels=True, kv_share=1.0, terse=True)",
     "ladder",
     "ladder(cull, key_value(labels=True, kv_share=1.0))",
     "summary",

@@ -15,8 +15,9 @@ SUMMARY = "[Compacted summary]"
 CARRIED = "[All user messages, word for word]"
 THREADS = "[Threads I carried forward]"
 LEDGER = "[Ledger of what the removed messages said]"
+BRIEF_LEDGER = "[Ledger]"
 RULES = "[Standing rules and prohibitions, word for word]"
-HEADINGS = (SUMMARY, CARRIED, RULES, THREADS, LEDGER)
+HEADINGS = (SUMMARY, CARRIED, RULES, THREADS, LEDGER, BRIEF_LEDGER)
 
 
 def lines_cleared(count: int) -> str:

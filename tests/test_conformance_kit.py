@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from compactlab import Message, Text
 
 FILE = Path(__file__).parent.parent / "benchmarks" / "conformance_kit.py"
-LEADER, OURS = "semantic-checklist", "key_value(labels=True, kv_share=1.0)"
+LEADER, OURS = "semantic-checklist", "key_value(labels=True, kv_share=1.0, terse=True)"
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +55,7 @@ def test_our_entry_keeps_within_every_budget(entries):
     assert all(entries[OURS, budget]["budget_compliant"] for budget in (0.10, 0.20, 0.30))
 
 
-@pytest.mark.parametrize("budget", [0.20, 0.30])
+@pytest.mark.parametrize("budget", [0.10, 0.20, 0.30])
 def test_our_entry_holds_what_the_kits_leader_holds(entries, budget):
     ours, leader = (entries[name, budget]["randomized"]["overall_final_survival"] for name in (OURS, LEADER))
     assert ours >= leader
-
-
-def test_at_a_tenth_what_may_not_be_touched_leaves_less_room(entries):
-    ours, leader = (entries[name, 0.10]["randomized"]["overall_final_survival"] for name in (OURS, LEADER))
-    assert leader - 0.06 <= ours < leader

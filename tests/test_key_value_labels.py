@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from compactlab import compact
 from compactlab.compaction import Guard
 from compactlab.errors import SpecError
-from compactlab.markers import LEDGER
+from compactlab.markers import BRIEF_LEDGER, LEDGER
 from compactlab.tokens import Meter
 from compactlab.transcript import Message, Text
 
@@ -30,7 +30,7 @@ def talk(*said, fillers=12):
 def ledger(history, spec=LABELS, **more):
     done = compact(history, spec, **more)
     assert done.receipt.outcome == "applied", done.receipt.reason
-    return next(message.text for message in done.messages if message.text.startswith(LEDGER))
+    return next(message.text for message in done.messages if message.text.startswith((LEDGER, BRIEF_LEDGER)))
 
 
 def test_statements_under_one_label_all_stay():
@@ -121,8 +121,50 @@ def test_a_target_that_can_be_met_is_met(drawn):
 
 
 @pytest.mark.parametrize(
-    "spec", ["labels=1", "labels='yes'", "kv_share=0", "kv_share=1.5", "kv_share=True", "kv_share='all'"]
+    "spec", ["labels=1", "labels='yes'", "kv_share=0", "kv_share=1.5", "kv_share=True", "kv_share='all'", "terse=1"]
 )
 def test_a_value_that_makes_no_sense_is_refused(spec):
-    with pytest.raises(SpecError, match=r"labels|kv_share"):
+    with pytest.raises(SpecError, match=r"labels|kv_share|terse"):
         compact([user()], f"key_value({spec})")
+
+
+TERSE = "key_value(labels=True, preserve_recent=1, terse=True)"
+
+
+def test_terse_leaves_labels_and_most_of_the_heading_out():
+    said = ledger(talk("Rule: never touch the red valve.", "Rule: ask me before you open a gate.", "Port: 5433"), TERSE)
+    assert said.split("\n") == [
+        BRIEF_LEDGER,
+        "- never touch the red valve.",
+        "- ask me before you open a gate.",
+        "- Port: 5433",
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["never touch the red valve.", "write every time as: hours and then minutes.", "do all of the following in turn:"],
+)
+def test_a_second_terse_pass_reads_its_own_ledger_word_for_word(statement):
+    first = compact(talk(f"Rule: {statement}", "Port: 5433"), TERSE).messages
+    again = ledger([*first, *talk("Rule: tell me what you have found first.")], TERSE)
+    heading, *lines = again.split("\n")
+    assert heading == BRIEF_LEDGER
+    assert sorted(lines) == sorted([f"- {statement}", "- Port: 5433", "- tell me what you have found first."])
+
+
+def test_a_terse_statement_is_replaced_by_one_with_other_values():
+    first = compact(talk("Limit: the cap is $390 in total, no more."), TERSE).messages
+    again = ledger([*first, *talk("Limit: the cap is $878 in total, no more.")], TERSE)
+    assert "$878" in again
+    assert "$390" not in again
+
+
+def test_terse_holds_more_statements_in_the_same_room():
+    said = [f"Rule of room {word}: in there keep the {word} valve shut at night." for word in "abcdefghijklmnop"]
+    history, room = talk(*said, fillers=20), 300
+    held = {
+        spec: ledger(history, f"key_value(labels=True, kv_share=1.0{spec})", target=room).count("valve shut")
+        for spec in ("", ", terse=True")
+    }
+    assert held[", terse=True"] > held[""]

@@ -81,7 +81,7 @@ def test_what_stands_behind_the_cut_is_unchanged(spec, keep):
 OPTIONS = {
     "cull": {"preserve_recent": 60, "keep_answers": False},
     "defer": {"reason": "the turn ends soon"},
-    "key_value": {"kv_target": 1, "preserve_recent": 3, "labels": True, "kv_share": 0.9},
+    "key_value": {"kv_target": 1, "preserve_recent": 3, "labels": True, "kv_share": 0.9, "terse": True},
     "ladder": {"steps": ("sliding_window(preserve_recent=3)",)},
     "microcompact": {"keep_recent": 1, "tools": ("read",), "errors": "keep", "max_result_tokens": 100},
     "none": {},

@@ -7,7 +7,8 @@ it. It uses none of the scorer's code.
 
 A label is no key: `Note: ...` may stand before many statements. With `labels` each of them stays, and one that says the
 same with other numbers, dates or names replaces the older. With `kv_share` a target is shared out between ledger and
-tail, and the ledger holds as many lines as fit, of equal weight the shorter first.
+tail, and the ledger holds as many lines as fit, of equal weight the shorter first. `terse` leaves the labels of
+statements out, and most of the heading, so that more of them fit.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from msgspec.structs import replace
 
 from compactlab.errors import SpecError
 from compactlab.history import protected
-from compactlab.markers import LEDGER
+from compactlab.markers import BRIEF_LEDGER, LEDGER
 from compactlab.strategies import Compacted, Context, Strategy, note
 from compactlab.strategies._slide import slide, with_note
 from compactlab.strategies._stretch import Stretch
@@ -66,14 +67,16 @@ class SlideAndLedger(Strategy):
     preserve_recent: int = 10
     labels: bool = False
     kv_share: float | None = None
+    terse: bool = False
 
     parameter_aliases: ClassVar[dict[str, str]] = {"min_messages": "preserve_recent"}
 
     def __post_init__(self) -> None:
         self.require_whole("kv_target", 1)
         self.require_whole("preserve_recent")
-        if not isinstance(self.labels, bool):
-            raise SpecError(f"labels is {self.labels!r}; expected True or False")
+        for name, value in (("labels", self.labels), ("terse", self.terse)):
+            if not isinstance(value, bool):
+                raise SpecError(f"{name} is {value!r}; expected True or False")
         share = self.kv_share
         if share is not None and (isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1):
             raise SpecError(f"kv_share is {share!r}; expected None, or a share above 0 and up to 1")
@@ -84,12 +87,13 @@ class SlideAndLedger(Strategy):
         )
         if not is_needed:
             return Compacted(messages)
-        entries = _entries(Stretch(gone, context.originals or messages, context).read, labels=self.labels)
+        entries = _entries(Stretch(gone, context.originals or messages, context).read, self.labels, self.terse)
+        heading = BRIEF_LEDGER if self.terse else LEDGER
         best = sorted(entries.values(), key=lambda e: (-e.weight, -e.order))[: self.kv_target]
         if self.kv_share is not None and context.target is not None:
             room = context.target - context.meter.messages(messages[i] for i in keep) - MESSAGE_OVERHEAD
-            best = _fitting(entries.values(), room, context.meter)
-        left = note(_written(best)) if best else marker(gone)
+            best = _fitting(entries.values(), room, context.meter, heading)
+        left = note(_written(best, heading)) if best else marker(gone)
         return Compacted(with_note(messages, keep, left))
 
     def _reserve(self, messages: Messages, context: Context) -> int:
@@ -102,10 +106,14 @@ class SlideAndLedger(Strategy):
 
 def is_ledger(message: Message) -> bool:
     """True of the note that an earlier pass left: a ledger, or a plain line where there was nothing to write down."""
-    return message.synthetic and (message.text.startswith(LEDGER) or removed_before(message) > 0)
+    return message.synthetic and (_holds_ledger(message) or removed_before(message) > 0)
 
 
-def _written(entries: Iterable[_Entry]) -> str:
+def _holds_ledger(message: Message) -> bool:
+    return message.text.startswith((LEDGER, BRIEF_LEDGER))
+
+
+def _written(entries: Iterable[_Entry], heading: str = LEDGER) -> str:
     r"""The ledger in the order of what it holds; a label that several statements share is written once.
 
     >>> _written([_Entry("Rule", "Never do this.", 3, 0), _Entry("Rule", "Do that.", 3, 1)]).split("\n")[1:]
@@ -114,20 +122,23 @@ def _written(entries: Iterable[_Entry]) -> str:
     told: dict[str, list[str]] = {}
     for entry in sorted(entries, key=lambda e: e.order):
         told.setdefault(entry.key, []).append(entry.value)
-    lines = [
-        f"- {key}: {values[0]}" if len(values) == 1 else "\n  ".join((f"- {key}:", *values))
-        for key, values in told.items()
-    ]
-    return "\n".join((LEDGER, *lines))
+    return "\n".join((heading, *(line for key, values in told.items() for line in _lines(key, values))))
 
 
-def _fitting(entries: Iterable[_Entry], room: int, meter: Meter) -> list[_Entry]:
+def _lines(key: str, values: list[str]) -> list[str]:
+    if not key:
+        return [f"- {value}" for value in values]
+    return [f"- {key}: {values[0]}"] if len(values) == 1 else [f"- {key}:", *(f"  {value}" for value in values)]
+
+
+def _fitting(entries: Iterable[_Entry], room: int, meter: Meter, heading: str) -> list[_Entry]:
     """The weightiest entries that fit *room* tokens as one ledger; of equal weight the shorter, then the newer."""
-    room -= meter.text(f"{LEDGER}\n")
+    room -= meter.text(f"{heading}\n")
     best: list[_Entry] = []
     labels: set[str] = set()
     for entry in sorted(entries, key=lambda e: (-round(e.weight - e.order * 1e-6, 3), len(e.value), -e.order)):
-        tokens = meter.text(f"  {entry.value}\n") + (0 if entry.key in labels else meter.text(f"- {entry.key}:\n"))
+        label = f"- {entry.key}:\n" if entry.key and entry.key not in labels else ""
+        tokens = meter.text(f"  {entry.value}\n") + meter.text(label)
         if tokens <= room:
             room -= tokens
             labels.add(entry.key)
@@ -135,14 +146,14 @@ def _fitting(entries: Iterable[_Entry], room: int, meter: Meter) -> list[_Entry]
     return best
 
 
-def _entries(messages: Messages, *, labels: bool = False) -> dict[str, _Entry]:
+def _entries(messages: Messages, labels: bool, terse: bool) -> dict[str, _Entry]:
     """Newest value of every key; a key that was set again says a little more."""
     found: dict[str, _Entry] = {}
     pairs = (pair for message in messages for pair in (_labelled(message) if labels else _pairs(message)))
     for order, (key, value, weight) in enumerate(pairs):
-        folded = key.casefold()
-        if labels and _is_statement(key, value):
-            folded += f": {_identity(value)}"
+        is_one = labels and _is_statement(key, value)
+        key = "" if is_one and terse else key  # noqa: PLW2901  # it stands without its label
+        folded = f"{key.casefold()}: {_identity(value)}" if is_one or not key else key.casefold()
         again = 0.5 if folded in found and found[folded].value != value else 0.0
         found[folded] = _Entry(key, value, weight + again + order * 1e-6, order)
     return found
@@ -186,7 +197,7 @@ def _pairs(message: Message) -> Iterator[tuple[str, str, float]]:
 
     Lines that are read back from an earlier ledger weigh no more than the agent's words: they make room for new ones.
     """
-    if message.synthetic and message.text.startswith(LEDGER):
+    if message.synthetic and _holds_ledger(message):
         yield from _read_back(message.text)
         return
     for block in message.blocks:
@@ -201,6 +212,12 @@ def _pairs(message: Message) -> Iterator[tuple[str, str, float]]:
 
 
 def _read_back(ledger: str) -> Iterator[tuple[str, str, float]]:
+    """The lines of an earlier ledger; in a brief one what reads as a label may be the beginning of a statement."""
+    if ledger.startswith(BRIEF_LEDGER):
+        for line in filter(None, (line.removeprefix("- ") for line in ledger.split("\n")[1:])):
+            key, colon, value = line.partition(": ")
+            yield ("", line, 1.8) if not colon or _is_statement(key, value) else (key, value, 1.8)
+        return
     label = ""
     for line in ledger.split("\n"):
         if found := _LEDGER_LINE.fullmatch(line):
