@@ -50,11 +50,11 @@ class Remembers(LastTen):
 
 @dataclass(frozen=True, repr=False)
 class Hashes(LastTen):
-    """Keep what a set of words gives first, which another process gives in another order."""
+    """Write a set of words down in its order, which is another one in all but a few of 40,320 processes."""
 
     def compact(self, messages, context: Context) -> Compacted:  # noqa: ARG002
-        first = next(iter({"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"}))
-        return Compacted((note(first), *messages[-self.keep :]))
+        words = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"}
+        return Compacted((note(" ".join(words)), *messages[-self.keep :]))
 
 
 @dataclass(frozen=True, repr=False)
