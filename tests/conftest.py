@@ -37,7 +37,8 @@ def pytest_unconfigure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave tests with the mark `study` out, unless `-m` names it."""
+    """Notebooks first, the longest of all: no process waits for one at the end. Studies only where `-m` asks."""
+    items.sort(key=lambda item: not item.nodeid.startswith("notebooks/"))
     if "study" in config.getoption("markexpr"):
         return
     studies = [item for item in items if item.get_closest_marker("study")]
