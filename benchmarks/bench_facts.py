@@ -22,13 +22,15 @@ COUNTED = "counting the sessions once"
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MINERS)
 def bench_mining(cost, floors, name):
-    cost.told(sum(inputs.apart(mined, name)), counting(floors), COUNTED, MOST[name])
+    cost.told(sum(inputs.apart(mined, name)), floors.apart(COUNTED, counted), COUNTED, MOST[name])
 
 
 @pytest.mark.slow
 def bench_matching(cost, floors):
     """Find every place of each fact in the same messages, and the words around it, beside mining them."""
-    cost.told(sum(inputs.apart(matched, 1.0)) - sum(inputs.apart(mined, "facts")), counting(floors), COUNTED, 6)
+    cost.told(
+        sum(inputs.apart(matched, 1.0)) - sum(inputs.apart(mined, "facts")), floors.apart(COUNTED, counted), COUNTED, 6
+    )
 
 
 @pytest.mark.slow
@@ -36,12 +38,6 @@ def bench_growth_of_mining_and_matching(cost):
     """One history of more and more of the sessions: the slope over its characters in logarithms; 1 is linear."""
     taken = [min(sum(inputs.apart(matched, share, True)) for _ in range(2)) for share in SHARES]
     cost.told(inputs.slope([size(share) for share in SHARES], taken), 1.0, "linear", 1.1)
-
-
-def counting(floors):
-    if COUNTED not in floors.known:
-        floors.known[COUNTED] = min(sum(inputs.apart(counted)) for _ in range(2))
-    return floors.known[COUNTED]
 
 
 def counted():

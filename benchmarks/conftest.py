@@ -4,7 +4,6 @@
 this process unless said, the best of a few rounds; absolute ones mean nothing here. At the end stands one table.
 """
 
-import time
 from typing import NamedTuple
 
 import inputs
@@ -15,8 +14,6 @@ from compactlab.tokens import counter
 from compactlab.transcript import readable
 
 ROUNDS = 3
-LONG = 1.0
-"""Seconds from which a benchmark is run once."""
 _TOLD = pytest.StashKey()
 
 
@@ -37,43 +34,42 @@ class Told(NamedTuple):
 
 def seconds(action):
     """Processor seconds of an action, the best of a few rounds."""
-    taken = []
-    while len(taken) < ROUNDS and (not taken or taken[0] < LONG):
-        started = time.process_time()
-        action()
-        taken.append(time.process_time() - started)
-    return min(taken)
+    return min(sum(inputs.used(action)) for _ in range(ROUNDS))
 
 
 class Floors:
     """Processor seconds of what must be done once, each measured when it is first asked for."""
 
     def __init__(self):
-        self.known = {}
+        self._known = {}
 
     def of(self, name, action):
         """The seconds of *action*, which goes by a name that says what it is and of what."""
-        if name not in self.known:
-            self.known[name] = seconds(action)
-        return self.known[name]
+        if name not in self._known:
+            self._known[name] = seconds(action)
+        return self._known[name]
 
     def parsing(self):
         data = [path.read_bytes() for path in inputs.FILES]
         lines = [line for text in data for line in text.split(b"\n") if line]
         return self.of("parsing the sessions once", lambda: [msgspec.json.decode(line) for line in lines])
 
-    def counting(self, messages, name="the sessions"):
+    def apart(self, name, action):
+        """The same in processes that did nothing yet, where nothing is remembered."""
+        if name not in self._known:
+            self._known[name] = min(sum(inputs.apart(action)) for _ in range(2))
+        return self._known[name]
+
+    def counting(self, messages):
         """Count each distinct text once, by the bare counter."""
         texts = [readable(block) for block in inputs.blocks(messages)]
         count = counter("o200k_base")
         count(["warm"])
-        return self.of(f"counting {name} once", lambda: count(texts))
+        return self.of("counting the sessions once, warm", lambda: count(texts))
 
     def once(self):
-        """Read the sessions, count them and mine their facts, in a process that did nothing yet: what any run does."""
-        if inputs.ONCE not in self.known:
-            self.known[inputs.ONCE] = min(sum(inputs.apart(inputs.once)) for _ in range(2))
-        return self.known[inputs.ONCE]
+        """Read the sessions, count them and mine their facts: what any run does."""
+        return self.apart(inputs.ONCE, inputs.once)
 
 
 @pytest.fixture(scope="session")
@@ -86,10 +82,8 @@ def cost(benchmark, request):
     """Measure an action, and hold its ratio to a floor in seconds against the most that it may be."""
 
     def measured(action, over, floor, most):
-        taken = seconds(action)
-        rounds = ROUNDS if taken < LONG else 1
-        benchmark.pedantic(action, rounds=rounds)
-        told(min(taken, benchmark.stats.stats.min), over, floor, most)
+        benchmark.pedantic(action, rounds=ROUNDS)
+        told(benchmark.stats.stats.min, over, floor, most)
 
     def told(taken, over, floor, most, *, is_gain=False):
         if benchmark.stats is None:

@@ -203,6 +203,11 @@ class Transcript(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     _repr_html_ = shown.html
     _repr_pretty_ = shown.pretty
 
+    @property
+    def story(self) -> str:
+        """The story that the session belongs to: its cluster; a session without one is a story of its own."""
+        return self.cluster or self.id
+
     def view(self, position: int) -> Messages:
         """The messages that stood in the agent's context just before `messages[position]`."""
         return self._messages(self.entries(position))

@@ -51,6 +51,21 @@ class Job:
         return str(wire.get("reasoning_content") or "\n".join(blocks))
 
     @staticmethod
+    def called(wire: dict[str, Any]) -> dict[str, str]:
+        """The calls of a message: their arguments, as they were written, by their ids."""
+        return {call["id"]: call["function"]["arguments"] for call in wire.get("tool_calls") or ()}
+
+    def kept(self, number: int, calls: dict[str, str]) -> dict[str, Any]:
+        """The entry of a message that stays with such *calls*: the ids that are left, arguments that were edited."""
+        before = self.called(self.messages[number])
+        changed = {name: arguments for name, arguments in calls.items() if arguments != before.get(name)}
+        return (
+            {"at": number}
+            | ({"calls": list(calls)} if calls.keys() != before.keys() else {})
+            | ({"arguments": changed} if changed else {})
+        )
+
+    @staticmethod
     def arguments(call: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a call as an object, as packages want them; text that is none stands under `arguments`."""
         text = call["function"]["arguments"]

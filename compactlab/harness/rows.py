@@ -59,7 +59,7 @@ class Rows(NamedTuple):
             return Record(
                 session=key.session,
                 agent_type=transcript.agent_type,
-                cluster=transcript.cluster or transcript.id,
+                cluster=transcript.story,
                 cut=key.cut,
                 index=self.cut.before,
                 strategy=key.strategy,

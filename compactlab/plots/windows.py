@@ -101,7 +101,7 @@ def of_replays(replays: Iterable[Replay], price: Price) -> list[Costs]:
     return [
         Costs(
             one.transcript.id,
-            one.transcript.cluster or one.transcript.id,
+            one.transcript.story,
             repr(one.policy),
             one.window,
             money(one, price, cached=True),

@@ -169,7 +169,7 @@ class AtRisk:
         if block not in self._own:
             text = readable(block)
             bare = without_markers(text)
-            if bare is not text and bare != text:
+            if bare != text:
                 return self.matcher.hits(bare)
         return self.matcher.block(block)
 

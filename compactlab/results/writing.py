@@ -18,12 +18,16 @@ class _Place(NamedTuple):
     start: int
     end: int
 
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
     def read(self, path: Path) -> bytes:
-        if self.start == self.end:
+        if not self.size:
             return b""
         with path.open("rb") as file:
             file.seek(self.start)
-            return file.read(self.end - self.start)
+            return file.read(self.size)
 
 
 class Writer:
@@ -89,8 +93,8 @@ class Writer:
 
     def _sizes(self, keys: Collection[Key]) -> tuple[int, int]:
         """How many bytes of each file some blocks take."""
-        left, rows = ([self._places[key][i] for key in keys] for i in (0, 1))
-        return sum(place.end - place.start for place in left), sum(place.end - place.start for place in rows)
+        places = [self._places[key] for key in keys]
+        return sum(left.size for left, _ in places), sum(rows.size for _, rows in places)
 
     def _append(self, *pieces: bytes) -> None:
         for file, piece in zip(self._files, pieces, strict=True):

@@ -80,14 +80,10 @@ def sessions_of(transcripts: Sequence[Transcript], pool: ProcessPoolExecutor | N
             found,
             frozenset(fact.value for fact in found if spread[fact.value] > 2),
             _probes(transcript),
-            tuple(other for other in transcripts if _story(other) != _story(transcript)),
+            tuple(other for other in transcripts if other.story != transcript.story),
         )
         for transcript, found in zip(transcripts, facts, strict=True)
     ]
-
-
-def _story(transcript: Transcript) -> str:
-    return transcript.cluster or transcript.id
 
 
 def _probes(transcript: Transcript) -> tuple[hand.Probe, ...]:

@@ -62,7 +62,7 @@ class Session:
     @property
     def cluster(self) -> str:
         """The story; a session without one is its own."""
-        return self.transcript.cluster or self.transcript.id
+        return self.transcript.story
 
     @cached_property
     def meter(self) -> Meter:

@@ -86,7 +86,7 @@ class Materials:
 
     def stories(self, agent_type: str) -> dict[str, str]:
         """The story of each session of a type."""
-        return {transcript.id: transcript.cluster or transcript.id for transcript in self.by_type[agent_type]}
+        return {transcript.id: transcript.story for transcript in self.by_type[agent_type]}
 
     @property
     def workers(self) -> int:

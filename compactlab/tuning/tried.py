@@ -103,11 +103,6 @@ class Material:
         )
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
-    @property
-    def story(self) -> str:
-        """The story that the session belongs to."""
-        return self.transcript.cluster or self.transcript.id
-
 
 class Bench:
     """One session, read for any number of policies."""
@@ -140,7 +135,7 @@ class Bench:
         return Tried(
             policy=spec,
             session=material.transcript.id,
-            story=material.story,
+            story=material.transcript.story,
             window=material.window,
             saved=saved(done),
             kept=sum(use.bound for use in uses),

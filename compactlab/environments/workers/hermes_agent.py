@@ -53,23 +53,15 @@ def _no_clock() -> None:
 
 def _entry(job: Job, message: dict[str, Any]) -> dict[str, Any]:
     """What became of a message."""
-    text, calls = _words(message), _calls(message)
+    text = _words(message)
     if "number" not in message:
         return {"role": message["role"], "content": text}
     before = job.messages[message["number"]]
-    called = _calls(before)
-    changed = {name: arguments for name, arguments in calls.items() if arguments != called.get(name)}
     return (
-        {"at": message["number"]}
+        job.kept(message["number"], job.called(message))
         | ({"content": text} if text != _words(before) else {})
         | ({"images": False} if _images(before) and not _images(message) else {})
-        | ({"calls": list(calls)} if calls.keys() != called.keys() else {})
-        | ({"arguments": changed} if changed else {})
     )
-
-
-def _calls(message: dict[str, Any]) -> dict[str, str]:
-    return {call["id"]: call["function"]["arguments"] for call in message.get("tool_calls") or ()}
 
 
 def _words(message: dict[str, Any]) -> str:

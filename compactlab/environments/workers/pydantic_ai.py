@@ -90,16 +90,9 @@ class _History:
         text = "\n".join(part.content for part in message.parts if part.part_kind == "text")
         if number is None:
             return {"role": "assistant", "content": text}
-        wire = self.job.messages[number]
         calls = {part.tool_call_id: part.args for part in message.parts if part.part_kind == "tool-call"}
-        before = {call["id"]: call["function"]["arguments"] for call in wire.get("tool_calls", ())}
-        changed = {name: arguments for name, arguments in calls.items() if arguments != before.get(name)}
-        return (
-            {"at": number}
-            | ({"content": text} if text != self.job.text(wire["content"]) else {})
-            | ({"calls": list(calls)} if calls.keys() != before.keys() else {})
-            | ({"arguments": changed} if changed else {})
-        )
+        before = self.job.text(self.job.messages[number]["content"])
+        return self.job.kept(number, calls) | ({"content": text} if text != before else {})
 
 
 def _words(part: Own) -> str:
